@@ -13,6 +13,7 @@
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
 #include "domain/search/documents.h"
+#include "domain/workflow/run_schedule.h"
 
 namespace vedette::store {
 namespace {
@@ -55,6 +56,7 @@ constexpr Number kNumbers[] = {
     {"job_terminated", domain::JobStatus::kTerminated},
     {"kind_workflow", domain::JobKind::kWorkflow},
     {"part_rows_max", domain::kPartRowsMax},
+    {"slot_waiting", domain::SlotState::kWaiting},
     {"wait_mail_budget", domain::JobWait::kMailBudget},
     {"block_pending", domain::BlockStatus::kPending},
     {"block_running", domain::BlockStatus::kRunning},

@@ -10,6 +10,7 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/oauth/form.h"
 #include "api/tenant/oauth/published_keys.h"
+#include "api/tenant/workflows/run_start.h"
 #include "api/tenant/workflows/workflow_calls.h"
 #include "base/crypto.h"
 #include "config/config.h"
@@ -72,12 +73,7 @@ struct Api::Impl {
        const base::Clock& clock, metrics::Metrics& metrics, const net::AddressPolicy& policy,
        const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
       : port{"api", "other", {}, clock, metrics, log},
-        job_starts(clock,
-                   [&config] {
-                     return store::StartLimits{
-                         config.jobs.open_per_org_max, config.workflows.runs_active_per_org_max,
-                         static_cast<std::int64_t>(config.workflows.run_data_bytes_per_org_max)};
-                   }),
+        job_starts(clock, [&config] { return StartLimitsOf(config); }),
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,
               pool,

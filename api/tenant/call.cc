@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/body.h"
+#include "api/tenant/features.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -115,10 +116,7 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::string targ
 }
 
 void CheckFeature(const Call& call, bool needed, std::string_view feature, std::string_view what) {
-  if (!needed || call.caller.Has(feature)) return;
-  throw rest::Refusal(403, "feature_not_enabled",
-                      std::string(what) + " needs the feature " + std::string(feature) +
-                          ", which is not enabled for your organisation: ask the operator for it");
+  CheckFeature(call.caller, needed, feature, what);
 }
 
 namespace {

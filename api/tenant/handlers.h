@@ -105,6 +105,14 @@ rest::Handled ListRuns(Call& call);
 rest::Handled ShowLiveStatus(Call& call);
 rest::Handled CancelRun(Call& call);
 
+// workflows/schedules.cc
+rest::Handled CreateSchedule(Call& call);
+rest::Handled ListSchedules(Call& call);
+rest::Handled ShowSchedule(Call& call);
+rest::Handled UpdateSchedule(Call& call);
+rest::Handled DeleteSchedule(Call& call);
+rest::Handled TriggerSchedule(Call& call);
+
 // workflows/results.cc
 rest::Handled ListDownloadLinks(Call& call);
 rest::Handled DownloadResult(Call& call);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/tenant/oauth/form.h"
+#include "api/tenant/workflows/scheduled_start.h"
 #include "app/mail_check.h"
 #include "app/service/role_parts.h"
 #include "config/config.h"
@@ -123,9 +124,17 @@ SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.l
                                                     core.config, core.log.For("importer"));
   job_keeper_ = std::make_unique<scheduler::JobKeeper>(
       loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("jobs"));
+  const auto start = [&config = core.config, &policy = core.policy, &clock = core.clock](
+                         store::Session& session, const store::DueSchedule& due,
+                         const store::SlotTaken& slot) {
+    return api::StartSlot(config, policy, clock, session, due, slot);
+  };
+  workflows_ = std::make_unique<scheduler::WorkflowScheduler>(
+      loop_, pool, core.signals, core.metrics, core.config, start, core.log.For("scheduler"));
   core.signals.Listen(store::Signal::kDue, [this] {
     loop_.Post([this] {
       ticker_->Wake();
+      workflows_->Wake();
       importer_->Wake();
     });
   });
@@ -136,10 +145,12 @@ void SchedulerRole::Start() {
   importer_->Start();
   maintenance_->Start();
   job_keeper_->Start();
+  workflows_->Start();
 }
 
 void SchedulerRole::Drain() {
-  DrainParts(loop_, ticker_.get(), importer_.get(), maintenance_.get(), job_keeper_.get());
+  DrainParts(loop_, ticker_.get(), importer_.get(), maintenance_.get(), job_keeper_.get(),
+             workflows_.get());
 }
 
 WorkerRole::WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,

@@ -29,6 +29,7 @@
 #include "scheduler/job_keeper.h"
 #include "scheduler/maintenance.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/workflow_scheduler.h"
 #include "store/fleet/fleet.h"
 #include "store/session.h"
 #include "worker/checks/check_pipeline.h"
@@ -145,8 +146,9 @@ class ApiRole {
   std::unique_ptr<net::HttpServer> server_;
 };
 
-// The role that opens ticks, takes uploaded rows over, keeps jobs going and cleans up. Built and
-// destroyed while the loop does not run; everything handed in must outlive it.
+// The role that opens ticks, starts workflows on a schedule, takes uploaded rows over, keeps jobs
+// going and cleans up. Built and destroyed while the loop does not run; everything handed in must
+// outlive it.
 class SchedulerRole {
  public:
   SchedulerRole(const Core& core, store::Pool& pool);
@@ -160,6 +162,7 @@ class SchedulerRole {
   std::unique_ptr<scheduler::Importer> importer_;
   std::unique_ptr<scheduler::Maintenance> maintenance_;
   std::unique_ptr<scheduler::JobKeeper> job_keeper_;
+  std::unique_ptr<scheduler::WorkflowScheduler> workflows_;
 };
 
 // The role that makes checks and works on jobs, as far as the lanes of the process go. Built and

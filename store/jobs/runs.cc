@@ -20,6 +20,7 @@ RunView ReadRun(Columns& in) {
           "caller_id"_a = &run.caller.id, "on_behalf_of"_a = &run.caller.on_behalf_of,
           "charged_mc"_a = &run.charged_mc, "created_at"_a = &run.created_at,
           "started_at"_a = &run.started_at, "finished_at"_a = &run.finished_at,
+          "schedule_id"_a = &run.schedule_id, "scheduled_at"_a = &run.scheduled_at,
           "waiting_until"_a = &run.waiting_until);
   if (run.waiting_until) run.status_reason = domain::kReasonWaitingForMailBudget;
   run.workflow_name = std::move(name).value_or("");

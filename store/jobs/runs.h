@@ -34,6 +34,8 @@ struct RunView {
   base::Timestamp created_at{};
   std::optional<base::Timestamp> started_at;
   std::optional<base::Timestamp> finished_at;
+  std::optional<base::Uuid> schedule_id;         // that made it
+  std::optional<base::Timestamp> scheduled_at;   // its slot; none of a run that was triggered
   std::optional<base::Timestamp> waiting_until;  // as of JobView
 };
 

@@ -11,6 +11,7 @@
 #include "store/idempotency.h"
 #include "store/jobs/end_sql.h"
 #include "store/jobs/keeper.h"
+#include "store/jobs/scheduled_runs.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -223,6 +224,21 @@ void InsertInvestigation(Transaction& tx, const NewJob& job) {
       "subjects"_a = given.seeds);
 }
 
+// Takes the slot of a scheduled run, as the last thing before the run: nobody else has started one
+// for it, and the schedule is what it was.
+bool TakeSlot(Transaction& tx, const NewJob& job, const ScheduledRun* scheduled) {
+  if (scheduled == nullptr || !scheduled->slot) return true;
+  return DecideSlot(tx, *scheduled->slot, domain::SlotState::kStarted, std::nullopt, job.id);
+}
+
+void NameSchedule(Transaction& tx, const NewJob& job, const ScheduledRun* scheduled) {
+  if (scheduled == nullptr) return;
+  std::optional<base::Timestamp> slot;
+  if (scheduled->slot) slot = scheduled->slot->slot;
+  tx.Exec<"run_scheduled">("job_id"_a = job.id, "schedule_id"_a = scheduled->schedule_id,
+                           "scheduled_at"_a = slot);
+}
+
 // How a job ends with its start, if it does.
 std::optional<JobEnding> EndingOf(Transaction& tx, const NewJob& job) {
   if (job.fault) {
@@ -325,6 +341,52 @@ bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
       Plans::kByKey);
 }
 
+namespace {
+
+// Starts one job by itself; nothing where the slot of a scheduled run is taken.
+std::optional<StartOutcome> StartAlone(Transaction& tx, const base::Clock& clock, const NewJob& job,
+                                       const StartLimits& limits, const ScheduledRun* scheduled) {
+  if (job.idempotency) {
+    if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
+      return OutcomeOf(*use);
+    }
+  }
+  if (job.upload_id &&
+      tx.Exec<"upload_use">("upload_id"_a = *job.upload_id, "org_id"_a = job.org_id).empty()) {
+    return JobUploadNotFound{};
+  }
+  std::string month;
+  int open = 0;
+  Columns(tx.Exec<"job_start_read">("org_id"_a = job.org_id,
+                                    "open_per_org_max"_a = limits.open_per_org_max)[0])
+      .Into("month"_a = &month, "open"_a = &open);
+  // The endpoint comes before the account in the order of locks.
+  std::optional<base::Uuid> endpoint_id;
+  if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
+  const Endpoints endpoints = EnsureEndpoints(tx, clock, job);
+  Balances balances;
+  const Account account{job.org_id, job.team_id, month};
+  if (job.estimate_mc > 0 || job.investigation) balances.Want(account);
+  if (!balances.empty()) balances.Lock(tx);
+  if (auto refused = Reserve(job, account, &balances)) return *refused;
+  if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
+  if (open >= limits.open_per_org_max) return TooManyJobs{};
+  if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
+  const auto run_data = AskRunData(tx, job, limits);
+  if (run_data && run_data->bytes >= run_data->bytes_max) return TooMuchRunData{*run_data};
+  if (!TakeSlot(tx, job, scheduled)) return std::nullopt;
+  JobRows rows;
+  rows.Add(job, endpoint_id, endpoints);
+  rows.Insert<"job_insert">(tx, "month"_a = month);
+  InsertFurtherParts(tx, job);
+  NameSchedule(tx, job, scheduled);
+  JobStarted started = Started(tx, clock, job, &balances);
+  started.run_data = run_data;
+  return started;
+}
+
+}  // namespace
+
 StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& job,
                       const StartLimits& limits) {
   CheckShape(job);
@@ -332,43 +394,18 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
     if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits)) {
       return JobStarted{job.id, job.estimate_mc, false};
     }
-    if (job.idempotency) {
-      if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
-        return OutcomeOf(*use);
-      }
-    }
-    if (job.upload_id &&
-        tx.Exec<"upload_use">("upload_id"_a = *job.upload_id, "org_id"_a = job.org_id).empty()) {
-      return JobUploadNotFound{};
-    }
-    std::string month;
-    int open = 0;
-    Columns(tx.Exec<"job_start_read">("org_id"_a = job.org_id,
-                                      "open_per_org_max"_a = limits.open_per_org_max)[0])
-        .Into("month"_a = &month, "open"_a = &open);
-    // The endpoint comes before the account in the order of locks.
-    std::optional<base::Uuid> endpoint_id;
-    if (job.webhook) endpoint_id = EnsureEndpoint(tx, clock, job.org_id, job.webhook->endpoint);
-    const Endpoints endpoints = EnsureEndpoints(tx, clock, job);
-    Balances balances;
-    const Account account{job.org_id, job.team_id, month};
-    if (job.estimate_mc > 0 || job.investigation) balances.Want(account);
-    if (!balances.empty()) balances.Lock(tx);
-    if (auto refused = Reserve(job, account, &balances)) return *refused;
-    if (HasTooManyInvestigations(tx, job)) return TooManyInvestigations{};
-    if (open >= limits.open_per_org_max) return TooManyJobs{};
-    if (HasTooManyRuns(tx, job, limits)) return TooManyRuns{};
-    const auto run_data = AskRunData(tx, job, limits);
-    if (run_data && run_data->bytes >= run_data->bytes_max) return TooMuchRunData{*run_data};
-    JobRows rows;
-    rows.Add(job, endpoint_id, endpoints);
-    rows.Insert<"job_insert">(tx, "month"_a = month);
-    InsertFurtherParts(tx, job);
-    JobStarted started = Started(tx, clock, job, &balances);
-    started.run_data = run_data;
-    return started;
+    return *StartAlone(tx, clock, job, limits, nullptr);
   };
   return InTransaction(session, start, Durability::kSync, Plans::kByKey);
+}
+
+std::optional<StartOutcome> StartScheduledRun(Session& session, const base::Clock& clock,
+                                              const NewJob& job, const ScheduledRun& scheduled,
+                                              const StartLimits& limits) {
+  CheckShape(job);
+  return InTransaction(
+      session, [&](Transaction& tx) { return StartAlone(tx, clock, job, limits, &scheduled); },
+      Durability::kSync, Plans::kByKey);
 }
 
 }  // namespace vedette::store

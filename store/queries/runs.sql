@@ -83,7 +83,8 @@ cross join lateral (
 -- fragment: run_columns
 -- The columns of a job j that is a run.
 j.id, j.org_id, j.workflow_id, j.name, j.status, j.status_reason, j.error, j.caller_kind, j.caller_id, j.on_behalf_of,
-  j.charged_mc, j.created_at, j.started_at, j.finished_at, :job_waits_until as waiting_until
+  j.charged_mc, j.created_at, j.started_at, j.finished_at, j.schedule_id, j.scheduled_at,
+  :job_waits_until as waiting_until
 
 -- fragment: run_sums
 -- Over the blocks of a job j.
@@ -136,6 +137,10 @@ order by part
 insert into job_part (job_id, block, part, rows, row_count)
 select @job_id::uuid, 0, p.part, p.rows, p.row_count
 from unnest(@part::int[], @rows::json[], @row_count::smallint[]) as p(part, rows, row_count)
+
+-- name: run_scheduled
+-- A run that was inserted just now is a schedule's.
+update job set schedule_id = @schedule_id, scheduled_at = @scheduled_at where id = @job_id
 
 -- name: run_paces
 -- Rows that were timed in the last @limit runs of the organisation @org_id, and the microseconds that they took, by the

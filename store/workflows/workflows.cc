@@ -1,5 +1,6 @@
 #include "store/workflows/workflows.h"
 
+#include "domain/workflow/run_schedule.h"
 #include "store/audit.h"
 #include "store/idempotency.h"
 #include "store/sql.h"
@@ -119,6 +120,9 @@ bool DeleteWorkflow(Session& session, const base::Clock& clock, const base::Uuid
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"workflow_delete">("id"_a = id, "org_id"_a = org_id).empty()) return false;
+    tx.Exec<"workflow_schedule_pause">("id"_a = std::nullopt, "workflow_id"_a = id,
+                                       "reason"_a = domain::kWorkflowDeleted,
+                                       "message"_a = "The workflow was deleted.");
     InsertAudit(tx, clock, audit);
     return true;
   });

@@ -106,6 +106,7 @@ FLOW = {"workflow_name": "Flow", "workflow_definition": {
                {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["domain"]}}],
     "edges": [{"from_block_id": "in", "to_block_id": "once", "condition": None}]}}
 RUN = {"webhook_payload": [{"domain": "a.example", "own": [1, None]}, {"domain": "a.example"}]}
+SCHEDULE = {"name": "Nightly", "cron": "0 3 * * *", "time_zone": "Europe/Berlin", "webhook_payload": RUN["webhook_payload"]}
 # The operations that are told in the query what they are about.
 QUERIES = {"/workflows/update_workflow": "?workflow_id={workflow_id}", "/workflows/delete_workflow": "?workflow_id={workflow_id}",
            "/workflows/run": "?workflow_id={workflow_id}", "/workflows/runs": "?workflow_id={workflow_id}",
@@ -332,8 +333,24 @@ def walk_workflows(ask):
     yield "listWorkflows", ask("GET", "/workflows")
     yield "listWorkflows", ask("GET", "/workflows?limit=1")
     yield "listRuns", ask("GET", f"/workflows/runs?status=completed&workflow_id={workflow}&limit=1")
+    yield from walk_schedules(ask, f"/workflows/{workflow}/schedules")
     yield "deleteWorkflow", ask("POST", f"/workflows/delete_workflow?workflow_id={workflow}")
     yield "listRuns", ask("GET", "/workflows/runs")
+
+
+def walk_schedules(ask, path):
+    made = ask("POST", path, SCHEDULE)
+    yield "createWorkflowSchedule", made
+    one = f"{path}/{made.json['id']}"
+    yield "createWorkflowSchedule", ask("POST", path, {"name": "Often", "frequency": "6h", "overlap": "queue_one", "catch_up_s": 60,
+                                                       "webhook_payload": RUN["webhook_payload"][0], "is_active": False})
+    yield "updateWorkflowSchedule", ask("POST", one + "/update", {"frequency": "1d", "overlap": "allow", "is_active": True})
+    started = ask("POST", one + "/trigger", {})
+    yield "triggerWorkflowSchedule", started
+    yield "getLiveStatus", ask("GET", f"/workflows/runs/{started.json['job_id']}/live_status")
+    yield "getWorkflowSchedule", ask("GET", one)
+    yield "listWorkflowSchedules", ask("GET", path)
+    yield "deleteWorkflowSchedule", ask("DELETE", one)
 
 
 def walk_clients(ask):
@@ -409,7 +426,8 @@ class Errors:
         flow = self.tenant.post("/workflows/create_workflow", {**FLOW, "workflow_definition": priced_definition()})["id"]
         self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
         run = self.tenant.post(f"/workflows/run?workflow_id={flow}", RUN)["job_id"]
-        self.ids = {"monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
+        schedule = self.tenant.post(f"/workflows/{flow}/schedules", SCHEDULE)["id"]
+        self.ids = {"schedule_id": schedule, "monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
                     "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],
@@ -440,6 +458,7 @@ class Errors:
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
                            "updateWorkflow": {"workflow_name": "n"}, "createExclusionList": EXCLUSIONS,
                            "createChannel": CHANNEL, "updateChannel": {"name": "n"},
+                           "createWorkflowSchedule": SCHEDULE, "updateWorkflowSchedule": {"name": "n"},
                            "fillExclusionList": {"entity_ids": ["c-1"]}, **FINDS}.get(
                                operation, {})).encode()
 
@@ -462,6 +481,8 @@ class Errors:
             COSTLY[operation] = INVESTIGATION
         if operation == "runWorkflow":
             COSTLY[operation] = RUN
+        if operation == "triggerWorkflowSchedule":
+            COSTLY[operation] = {}
         costly = AGE if operation == "verifyAge" else COSTLY.get(operation.removesuffix("Async"), costly)
         serve_lookups(self.service)
         self.service.sql("update account set balance_mc = 0")
@@ -493,14 +514,16 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**PREVIEW, "tier": "medium"}).encode())
         if operation == "createWorkflow":  # of an id that is taken
             return self.ask(method, path, body=json.dumps({**FLOW, "id": self.ids["workflow_id"]}).encode())
-        if operation in FINDS or operation in ("startInvestigation", "runWorkflow"):
+        if operation in FINDS or operation in ("startInvestigation", "runWorkflow", "triggerWorkflowSchedule"):
             return self.job_key_in_use(operation, method, path)
         if operation == "uploadCsv":
             return self.too_many_unused_files(method, path)
         if operation == "fillExclusionList":
             return self.of_a_list_that_is_ready(operation, method, path)
-        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList", "createChannel"):
+        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList", "createChannel", "createWorkflowSchedule"):
             return self.until_refused(operation, method, path)
+        if operation == "updateWorkflowSchedule":
+            return self.of_a_workflow_that_was_deleted(operation, method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
         if operation in ("archiveMonitor", "removeRow"):  # of one that is being made
@@ -520,6 +543,13 @@ class Errors:
         self.service.sql("update oauth_client set deleted_at = now() where id <> %s", [self.ids["client_id"]])
         self.service.sql("delete from search_exclusion where id <> %s", [self.ids["list_id"]])
         self.service.sql("delete from channel where id <> %s", [self.ids["channel_id"]])
+        self.service.sql("delete from workflow_schedule where id <> %s", [self.ids["schedule_id"]])
+        return answer
+
+    def of_a_workflow_that_was_deleted(self, operation, method, path):
+        self.service.sql("update workflow set deleted_at = now() where id = %s", [self.ids["workflow_id"]])
+        answer = self.ask(method, path, body=self.good_body(operation))
+        self.service.sql("update workflow set deleted_at = null where id = %s", [self.ids["workflow_id"]])
         return answer
 
     def of_a_list_that_is_ready(self, operation, method, path):
@@ -600,7 +630,7 @@ class Errors:
         if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
             return None
         tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion", "channel",
-                  "workflow", "workflow_template"]
+                  "workflow", "workflow_schedule", "workflow_template"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import psycopg2
 import pytest
 
 from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, clean_environment, free_port, wait_until
@@ -91,6 +92,35 @@ def test_a_check_runs_every_weekday_at_nine(vedette, nginx, tmp_path):
     changed = json.loads(page.run("begin", "change", monitor=monitor))
     assert changed["schedule"]["cron"] == ["0 9 * * 1-5", "0 12 L * *"]
     assert page.samples() == {"begin", "times", "create", "shown", "change"}
+
+
+def test_a_workflow_runs_every_weekday_at_nine(vedette, tmp_path):
+    tenant = vedette.organisation()
+    blocks = [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "COMPANY"}},
+              {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["domain"]}}]
+    workflow = tenant.post("/workflows/create_workflow", {"workflow_name": "Each company once", "workflow_definition": {
+        "blocks": blocks, "edges": [{"from_block_id": "in", "to_block_id": "once"}]}})["id"]
+    page = Page("run-a-workflow-at-nine.md", tmp_path, {"https://api.example.com": vedette.api, "vd_live_...": tenant.api_key})
+    made = json.loads(page.run("begin", "create", workflow=workflow))
+    assert len(made["next_run_times"]) == 5, made
+    ids = {"workflow": workflow, "schedule": made["id"]}
+
+    def history():
+        return json.loads(page.run("begin", "history", **ids))["history"]
+
+    # It is nine.
+    with psycopg2.connect(vedette.database_url) as database:
+        database.cursor().execute("update workflow_schedule set next_at = date_trunc('minute', now()), look_at = now()")
+    database.close()
+    (slot,) = wait_until("the slot's run", history)
+    assert slot["outcome"] == "started", slot
+    wait_until("the run's end", lambda: tenant.get(f"/workflows/runs/{slot['run_id']}/live_status")["overall_status"] == "completed")
+    (run,) = tenant.get("/workflows/runs")
+    assert (run["schedule_id"], run["scheduled_at"]) == (made["id"], slot["scheduled_at"])
+    assert json.loads(page.run("begin", "trigger", **ids))["status"] == "queued"
+    assert json.loads(page.run("begin", "queue", **ids))["overlap"] == "queue_one"
+    assert json.loads(page.run("begin", "pause", **ids))["next_run_times"] == []
+    assert page.samples() == {"begin", "create", "trigger", "queue", "history", "pause"}
 
 
 def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/tenant/features.h"
 #include "base/json.h"
 #include "config/config.h"
 #include "html/url_reference.h"
@@ -16,9 +17,7 @@ void CheckFrequency(const Call& call, bool needs_testing) {
 }
 
 void CheckTier(const Call& call, domain::Tier tier) {
-  CheckFeature(call, tier == domain::Tier::kMicro, domain::kFeatureTestingMonitors,
-               "the tier micro");
-  CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
+  CheckTier(call.caller, tier);
 }
 
 rest::Reply TestReply(const WebhookTestOutcome& outcome) {

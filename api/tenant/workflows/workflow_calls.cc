@@ -30,15 +30,16 @@ std::shared_ptr<const domain::Definition> KnownDefinitions::Read(const std::stri
   return definition;
 }
 
-domain::DefinitionRules DefinitionRulesOf(const Dependencies& parts) {
+domain::DefinitionRules DefinitionRulesOf(const config::Config& config,
+                                          const net::AddressPolicy& policy) {
   domain::DefinitionRules rules;
-  rules.url_fault = [&policy = parts.policy](const std::string& url) -> std::optional<std::string> {
+  rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {
     const net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);
     if (judged.url) return std::nullopt;
     return judged.error->message;
   };
   rules.new_id = [] { return base::Uuid::V4().ToString(); };
-  rules.finders = config::FindersOf(parts.config);
+  rules.finders = config::FindersOf(config);
   return rules;
 }
 
@@ -111,13 +112,14 @@ domain::BoundSpecs WithTerms(const config::Config& config, const domain::Planned
   return bound;
 }
 
-domain::Lane LaneOf(const Call& call, const domain::PlannedBlock& planned) {
+domain::Lane LaneOf(const config::Config& config, store::Session& session,
+                    const domain::PlannedBlock& planned) {
   if (planned.type->lane != domain::Lane::kSmtp) return planned.type->lane;
   const base::Json& specs = planned.bound.specs;
   const auto verifies = specs.find("verify_emails");
   const bool is_asked = verifies == specs.end() || verifies->get<bool>();
-  const bool may_ask = is_asked && call.parts.config.lookups.verifier == "smtp" &&
-                       store::ReadServedLanes(call.session()).contains(domain::Lane::kSmtp);
+  const bool may_ask = is_asked && config.lookups.verifier == "smtp" &&
+                       store::ReadServedLanes(session).contains(domain::Lane::kSmtp);
   return may_ask ? domain::Lane::kSmtp : domain::Lane::kLookup;
 }
 

@@ -40,7 +40,8 @@ class KnownDefinitions {
 
 // The rules by which definitions of this process's clients are validated. Keeps a reference to the
 // address policy.
-domain::DefinitionRules DefinitionRulesOf(const Dependencies& parts);
+domain::DefinitionRules DefinitionRulesOf(const config::Config& config,
+                                          const net::AddressPolicy& policy);
 
 void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems);
 
@@ -58,7 +59,8 @@ domain::BoundSpecs WithTerms(const config::Config& config, const domain::Planned
 
 // Addresses are verified where a member may ask mail servers; without one they are looked up all
 // the same, and end as UNKNOWN.
-domain::Lane LaneOf(const Call& call, const domain::PlannedBlock& planned);
+domain::Lane LaneOf(const config::Config& config, store::Session& session,
+                    const domain::PlannedBlock& planned);
 
 // The lists of workflows and of runs, which are answered as arrays: where a page of one ends stands
 // in a header.

@@ -36,7 +36,7 @@ std::optional<std::string> ReadDefinitionMember(const Call& call, rest::BodyRead
   const base::Json* given = reader->Member("workflow_definition", presence);
   if (given == nullptr) return std::nullopt;
   auto read = domain::ReadDefinition(*given, rest::BodyReader::Loc("workflow_definition"),
-                                     DefinitionRulesOf(call.parts));
+                                     DefinitionRulesOf(call.parts.config, call.parts.policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     AddFaults(*faults, problems);
     return std::nullopt;
@@ -68,7 +68,7 @@ std::string DefinitionOfTemplate(const Call& call, const std::string& key) {
   const auto found = FindTemplate(call, key);
   if (!found) throw rest::Refusal(rest::NotFound("template"));
   const auto read = domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
-                                           DefinitionRulesOf(call.parts));
+                                           DefinitionRulesOf(call.parts.config, call.parts.policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     rest::Problems problems;
     AddFaults(*faults, &problems);

@@ -161,58 +161,80 @@ TEST_F(ApiAudit, EveryChangeToAChannelHasOneEntryWithoutItsAddress) {
   ChangeBy("DELETE", "/channels/" + id, nullptr, "channel.delete", id);
 }
 
+TEST_F(ApiAudit, EveryChangeToAScheduleOfAWorkflowHasOneEntry) {
+  const Json source{
+      {"sequence_number", 1}, {"block_name", "webhook"}, {"specs", {{"dataframe_type", "LEAD"}}}};
+  const Json flow{
+      {"workflow_name", "w"},
+      {"workflow_definition", {{"blocks", Json::array({source})}, {"edges", Json::array()}}}};
+  const std::string path =
+      "/workflows/" +
+      Ask("POST", "/workflows/create_workflow", flow).body["id"].get<std::string>() + "/schedules";
+  const Json body{{"name", "n"}, {"frequency", "1d"}, {"webhook_payload", {{"a", 1}}}};
+  const std::string id = Change(path, body, "schedule.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), id);
+  Change(path + "/" + id + "/update", Json{{"name", "m"}}, "schedule.update", id);
+  ChangeBy("DELETE", path + "/" + id, nullptr, "schedule.delete", id);
+}
+
 // What changes nothing that lasts, and jobs, which say in their own row who has started them.
-const std::set<std::string> kWithoutAnEntry = {"/monitors/preview",
-                                               "/monitors/{monitor_id}/webhook/test",
-                                               "/channels/{channel_id}/test",
-                                               "/search/filter-field-values",
-                                               "/find-email",
-                                               "/find-email-async",
-                                               "/find-email-bulk",
-                                               "/find-email-bulk-async",
-                                               "/reverse-email",
-                                               "/reverse-email-async",
-                                               "/reverse-email-bulk",
-                                               "/reverse-email-bulk-async",
-                                               "/verify-age",
-                                               "/v1/atlas/investigations",
-                                               "/workflows/run",
-                                               "/schedules/preview"};
+const std::set<std::string> kWithoutAnEntry = {
+    "/monitors/preview",
+    "/monitors/{monitor_id}/webhook/test",
+    "/channels/{channel_id}/test",
+    "/search/filter-field-values",
+    "/find-email",
+    "/find-email-async",
+    "/find-email-bulk",
+    "/find-email-bulk-async",
+    "/reverse-email",
+    "/reverse-email-async",
+    "/reverse-email-bulk",
+    "/reverse-email-bulk-async",
+    "/verify-age",
+    "/v1/atlas/investigations",
+    "/workflows/run",
+    "/workflows/{workflow_id}/schedules/{schedule_id}/trigger",
+    "/schedules/preview"};
 // Those above whose entries the tests of this file look for.
-const std::set<std::string> kWithAnEntry = {"/monitors",
-                                            "/monitors/{monitor_id}/update",
-                                            "/monitors/{monitor_id}/rows",
-                                            "/monitors/{monitor_id}/rows/{row_id}/update",
-                                            "/monitors/{monitor_id}/rows/{row_id}/remove",
-                                            "/monitors/{monitor_id}/trigger",
-                                            "/monitors/{monitor_id}/cancel",
-                                            "/monitors/{monitor_id}/archive",
-                                            "/channels",
-                                            "/channels/{channel_id}",
-                                            "/channels/{channel_id}/update",
-                                            "/oauth/clients",
-                                            "/oauth/clients/{client_id}",
-                                            "/oauth/clients/{client_id}/keys",
-                                            "/oauth/clients/{client_id}/keys/{kid}",
-                                            "/oauth/clients/{client_id}/revoke-tokens",
-                                            "/oauth/clients/{client_id}/validate-jwks",
-                                            "/account/api-keys",
-                                            "/account/api-keys/{key_id}/revoke",
-                                            "/account/signing-secrets",
-                                            "/account/signing-secrets/roll",
-                                            "/account/signing-secrets/{secret_id}/revoke",
-                                            "/account/deliveries/replay",
-                                            "/account/deliveries/{delivery_id}/resend",
-                                            "/storage/csv/upload",
-                                            "/job-status/{task_id}/cancel",
-                                            "/search/exclusion-lists",
-                                            "/search/exclusion-lists/{list_id}",
-                                            "/search/exclusion-lists/{list_id}/entities",
-                                            "/search/exclusion-lists/{list_id}/ready",
-                                            "/workflows/create_workflow",
-                                            "/workflows/update_workflow",
-                                            "/workflows/delete_workflow",
-                                            "/workflows/cancel"};
+const std::set<std::string> kWithAnEntry = {
+    "/monitors",
+    "/monitors/{monitor_id}/update",
+    "/monitors/{monitor_id}/rows",
+    "/monitors/{monitor_id}/rows/{row_id}/update",
+    "/monitors/{monitor_id}/rows/{row_id}/remove",
+    "/monitors/{monitor_id}/trigger",
+    "/monitors/{monitor_id}/cancel",
+    "/monitors/{monitor_id}/archive",
+    "/channels",
+    "/channels/{channel_id}",
+    "/channels/{channel_id}/update",
+    "/oauth/clients",
+    "/oauth/clients/{client_id}",
+    "/oauth/clients/{client_id}/keys",
+    "/oauth/clients/{client_id}/keys/{kid}",
+    "/oauth/clients/{client_id}/revoke-tokens",
+    "/oauth/clients/{client_id}/validate-jwks",
+    "/account/api-keys",
+    "/account/api-keys/{key_id}/revoke",
+    "/account/signing-secrets",
+    "/account/signing-secrets/roll",
+    "/account/signing-secrets/{secret_id}/revoke",
+    "/account/deliveries/replay",
+    "/account/deliveries/{delivery_id}/resend",
+    "/storage/csv/upload",
+    "/job-status/{task_id}/cancel",
+    "/search/exclusion-lists",
+    "/search/exclusion-lists/{list_id}",
+    "/search/exclusion-lists/{list_id}/entities",
+    "/search/exclusion-lists/{list_id}/ready",
+    "/workflows/create_workflow",
+    "/workflows/update_workflow",
+    "/workflows/delete_workflow",
+    "/workflows/{workflow_id}/schedules",
+    "/workflows/{workflow_id}/schedules/{schedule_id}",
+    "/workflows/{workflow_id}/schedules/{schedule_id}/update",
+    "/workflows/cancel"};
 
 TEST_F(ApiAudit, EveryRouteThatChangesSomethingIsAmongThese) {
   for (const api::Route* route : CredentialRoutes()) {

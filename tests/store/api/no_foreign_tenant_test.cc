@@ -296,6 +296,34 @@ class ApiTenants : public ApiTest {
     };
   }
 
+  // How a stranger would use schedules of workflows. They are the organisation's, whatever the
+  // team.
+  Tries TriesOfSchedules() {
+    const std::string path = "/workflows/" + NewWorkflow() + "/schedules";
+    const Json made{{"name", "n"}, {"frequency", "1d"}, {"webhook_payload", {{"a", 1}}}};
+    const std::string id = Ask("POST", path, made).body["id"];
+    const auto foreign = [this](const std::string& method, const std::string& target,
+                                const Json& body) {
+      return [this, method, target, body](const Headers& key, bool same_organisation) {
+        if (same_organisation) return;
+        net::ServerRequest request = Request(method, target, key);
+        if (!body.is_null()) request.body = body.dump();
+        EXPECT_EQ(AskRaw(std::move(request)).status, 404) << method << " " << target;
+      };
+    };
+    const std::string all = "/workflows/{workflow_id}/schedules";
+    const std::string one = all + "/{schedule_id}";
+    const std::string of_one = path + "/" + id;
+    return {
+        {"POST " + all, foreign("POST", path, made)},
+        {"GET " + all, foreign("GET", path, nullptr)},
+        {"GET " + one, foreign("GET", of_one, nullptr)},
+        {"DELETE " + one, foreign("DELETE", of_one, nullptr)},
+        {"POST " + one + "/update", foreign("POST", of_one + "/update", {{"name", "stolen"}})},
+        {"POST " + one + "/trigger", foreign("POST", of_one + "/trigger", Json::object())},
+    };
+  }
+
   std::string FirstRow(const std::string& monitor) {
     return Ask("GET", "/monitors/" + monitor + "/rows").body["rows"][0]["id"];
   }
@@ -415,6 +443,7 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   tries.merge(TriesOfExclusions());
   tries.merge(TriesOfAccounts());
   tries.merge(TriesOfChannels());
+  tries.merge(TriesOfSchedules());
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));

@@ -291,12 +291,13 @@ TEST_F(ApiRunRules, TheWorkflowIsToldBeforeTheBodyAndOfThatItsSizeItsTypeAndItsF
 TEST_F(ApiRunRules, EveryFieldOfTheLiveStatusOfARunThatIsUnderWay) {
   const std::string run = UnderWay();
   const Json live = Live(run);
-  EXPECT_EQ(NamesOf(live),
-            (std::set<std::string>{"run_id", "workflow_id", "overall_status", "status_reason",
-                                   "error_message", "current_block", "current_block_sequence",
-                                   "total_blocks", "completed_blocks", "started_at", "completed_at",
-                                   "last_updated", "overall_progress_percentage",
-                                   "estimation_blocked_by", "blocks", "waiting_until"}));
+  EXPECT_EQ(
+      NamesOf(live),
+      (std::set<std::string>{"run_id", "workflow_id", "overall_status", "status_reason",
+                             "error_message", "current_block", "current_block_sequence",
+                             "total_blocks", "completed_blocks", "started_at", "completed_at",
+                             "last_updated", "overall_progress_percentage", "estimation_blocked_by",
+                             "blocks", "waiting_until", "schedule_id", "scheduled_at"}));
   EXPECT_EQ(live["run_id"], run);
   EXPECT_EQ(live["workflow_id"], Sql("select id from workflow"));
   EXPECT_EQ(live["overall_status"], "running");
@@ -375,11 +376,12 @@ TEST_F(ApiRunRules, EveryFieldOfItsBlocks) {
 TEST_F(ApiRunRules, EveryFieldOfItsItemInTheList) {
   const std::string run = UnderWay();
   const Json item = Ask("GET", "/workflows/runs").body[0];
-  EXPECT_EQ(NamesOf(item),
-            (std::set<std::string>{"job_id", "workflow_id", "workflow_name", "status", "step",
-                                   "user_id", "created_at", "updated_at", "queued_at", "started_at",
-                                   "completed_at", "duration_ms", "status_reason", "error_message",
-                                   "metrics", "blocks", "blocks_count"}));
+  EXPECT_EQ(
+      NamesOf(item),
+      (std::set<std::string>{"job_id", "workflow_id", "workflow_name", "status", "step", "user_id",
+                             "created_at", "updated_at", "queued_at", "started_at", "completed_at",
+                             "duration_ms", "status_reason", "error_message", "metrics", "blocks",
+                             "blocks_count", "schedule_id", "scheduled_at"}));
   EXPECT_GE(item["duration_ms"], 0) << "it counts from the start";
   EXPECT_EQ(item["updated_at"], item["started_at"]) << "the last change of status";
   EXPECT_TRUE(item["user_id"].is_null()) << "a key is nobody";

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/auth/principal.h"
+#include "domain/monitor/timetable.h"
+#include "domain/workflow/run_schedule.h"
+#include "store/audit.h"
+#include "store/session.h"
+
+// Schedules of workflows, as clients make them; store/jobs/scheduled_runs.h starts their runs. They
+// belong to an organisation, whatever the caller's team; every function sees only that
+// organisation's (G8), and throws as InTransaction does.
+namespace vedette::store {
+
+// When a workflow runs, as it is stored (domain/monitor/timetable.h).
+struct RunTimes {
+  std::string frequency;  // of a schedule by the clock the shortest distance of its slots
+  std::chrono::seconds period{0};
+  std::optional<std::string> schedule_json;  // by the clock
+  base::Timestamp anchor_at{};
+
+  domain::Timetable TimetableOf(const base::Uuid& schedule_id) const {
+    return {anchor_at, period, schedule_json, schedule_id};
+  }
+};
+
+struct WorkflowSchedule {
+  base::Uuid id;
+  base::Uuid org_id;
+  base::Uuid workflow_id;
+  std::string name;
+  RunTimes times;
+  domain::Overlap overlap = domain::Overlap::kSkip;
+  std::chrono::seconds catch_up{0};
+  std::optional<std::string> specs_override_json;
+  std::optional<std::string> webhook_payload_json;  // not in a list
+  bool is_active = true;
+  std::optional<std::string> paused_reason;  // where it was not the client: a code and a sentence
+  std::optional<std::string> paused_message;
+  base::Timestamp next_at{};
+  base::Timestamp created_at{};
+  base::Timestamp updated_at{};
+};
+
+// For whom its runs are: who changed it last.
+struct ScheduleOwner {
+  std::optional<base::Uuid> team_id;
+  domain::Principal caller;
+};
+
+struct NewWorkflowSchedule {
+  base::Uuid org_id;
+  base::Uuid workflow_id;
+  std::string name;
+  RunTimes times;
+  domain::Overlap overlap = domain::Overlap::kSkip;
+  std::chrono::seconds catch_up = domain::kCatchUpDefault;
+  std::optional<std::string> specs_override_json;
+  std::optional<std::string> webhook_payload_json;
+  bool is_active = true;
+  ScheduleOwner owner;
+};
+// Its first slot comes after now. Nothing where the organisation has kWorkflowSchedulesMax already.
+std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                                       const NewWorkflowSchedule& schedule,
+                                                       AuditEntry audit);
+
+// Newest first.
+std::vector<WorkflowSchedule> ListWorkflowSchedules(Session& session, const base::Uuid& org_id,
+                                                    const base::Uuid& workflow_id);
+
+// Which schedule of a workflow is meant.
+struct SchedulePlace {
+  base::Uuid org_id;
+  base::Uuid workflow_id;
+  base::Uuid id;
+};
+std::optional<WorkflowSchedule> GetWorkflowSchedule(Session& session, const SchedulePlace& place);
+
+// Absent = unchanged.
+struct WorkflowScheduleChange {
+  std::optional<std::string> name;
+  std::optional<RunTimes> times;
+  std::optional<domain::Overlap> overlap;
+  std::optional<std::chrono::seconds> catch_up;
+  // The inner one is empty where it is to be none.
+  std::optional<std::optional<std::string>> specs_override_json;
+  std::optional<std::optional<std::string>> webhook_payload_json;
+  std::optional<bool> is_active;
+  ScheduleOwner owner;
+};
+// Nothing where there is no such schedule. A slot that is due stays due; what was read of the
+// schedule before starts no run any more.
+std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                                       const SchedulePlace& place,
+                                                       const WorkflowScheduleChange& change,
+                                                       AuditEntry audit);
+
+// False where there is no such schedule. Its runs go on.
+bool DeleteWorkflowSchedule(Session& session, const base::Clock& clock, const SchedulePlace& place,
+                            AuditEntry audit);
+
+// What became of a slot.
+struct WorkflowSlot {
+  base::Timestamp slot{};
+  domain::SlotState state = domain::SlotState::kStarted;
+  std::optional<std::string> reason;  // of a skipped one
+  std::int64_t slots = 1;             // that it stands for
+  std::optional<base::Uuid> run_id;
+  base::Timestamp decided_at{};
+};
+// The newest kSlotsKept of a schedule that the caller found in scope, newest first.
+std::vector<WorkflowSlot> ListWorkflowSlots(Session& session, const base::Uuid& schedule_id);
+
+}  // namespace vedette::store

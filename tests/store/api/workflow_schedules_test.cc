@@ -1,0 +1,445 @@
+// Workflows on a schedule: their routes, and what becomes of their slots whoever dies when.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "api/tenant/workflows/scheduled_start.h"
+#include "domain/workflow/run_schedule.h"
+#include "scheduler/workflow_scheduler.h"
+#include "store/jobs/scheduled_runs.h"
+#include "tests/store/support/tenant_runs.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ApiWorkflowSchedules : public ApiRuns {
+ public:
+  ApiWorkflowSchedules() : flow(NewWorkflow(Chain({WebhookSource(), Block("dedupe")}))) {}
+
+  std::string Path(const std::string& behind = "") const {
+    return "/workflows/" + flow + "/schedules" + behind;
+  }
+  static Json Body(const Json& changes = Json::object()) {
+    Json body{{"name", "Weekdays at nine"},
+              {"cron", "0 9 * * 1-5"},
+              {"time_zone", "Europe/Berlin"},
+              {"webhook_payload", Json::array({Json{{"n", 1}}, Json{{"n", 2}}})}};
+    body.update(changes);
+    return body;
+  }
+  Reply Make(const Json& changes = Json::object()) { return Ask("POST", Path(), Body(changes)); }
+  // Every day at an hour that is so far ahead, so that none of its slots comes while a test runs.
+  std::string Daily(int hours_ahead = 12) const {
+    const auto hour =
+        std::chrono::floor<std::chrono::hours>(clock.Now()).time_since_epoch().count();
+    return "0 " + std::to_string((hour + hours_ahead) % 24) + " * * *";
+  }
+  std::string MakeId(const Json& changes = Json::object()) {
+    Json body{{"cron", Daily()}, {"time_zone", "UTC"}};
+    body.update(changes);
+    const Reply made = Make(body);
+    if (made.status != 200) throw std::runtime_error("no schedule: " + made.raw.body);
+    return made.body["id"];
+  }
+  Json Shown(const std::string& id) { return Ask("GET", Path("/" + id)).body; }
+  // "started", "skipped overlap", ..., of each slot in the schedule's history, newest first.
+  std::vector<std::string> History(const std::string& id) {
+    std::vector<std::string> words;
+    const Json shown = Shown(id);
+    for (const Json& slot : shown["history"]) {
+      std::string word = slot["outcome"];
+      if (slot["reason"].is_string()) word += " " + slot["reason"].get<std::string>();
+      words.push_back(std::move(word));
+    }
+    return words;
+  }
+
+  // A slot of every schedule came due so long ago.
+  void MakeDue(const std::string& ago = "1 minute") {
+    Sql("update workflow_schedule set next_at = now() - interval '" + ago + "', look_at = now()");
+  }
+  // A process died that looked at them, and its lease has ended.
+  void EndLeases() { Sql("update workflow_schedule set look_at = now()"); }
+
+  scheduler::StartSlot Start() {
+    return
+        [this](store::Session& with, const store::DueSchedule& due, const store::SlotTaken& slot) {
+          return api::StartSlot(config, policy, clock, with, due, slot);
+        };
+  }
+  // Looks until nothing is to be done.
+  void LookAll(store::Session* with = nullptr) {
+    while (scheduler::LookAtSchedule(with == nullptr ? session : *with, Start()).looked) {
+    }
+  }
+  // A look at which `start` stands for the start of the run; it dies there.
+  void LookAndDie(scheduler::StartSlot start) {
+    EXPECT_THROW(scheduler::LookAtSchedule(session, start), std::runtime_error);
+    EndLeases();
+  }
+
+  std::string Runs() { return Sql("select count(*) from job"); }
+
+  const std::string flow;
+};
+
+TEST_F(ApiWorkflowSchedules, IsMadeShownListedChangedAndDeleted) {
+  const Reply made = Make();
+  ASSERT_EQ(made.status, 200) << made.raw.body;
+  EXPECT_EQ(made.body["workflow_id"], flow);
+  EXPECT_EQ(made.body["cron"], "0 9 * * 1-5");
+  EXPECT_EQ(made.body["time_zone"], "Europe/Berlin");
+  EXPECT_EQ(made.body["frequency"], "1d");
+  EXPECT_EQ(made.body["overlap"], "skip");
+  EXPECT_EQ(made.body["catch_up_s"], 3600);
+  EXPECT_EQ(made.body["is_active"], true);
+  EXPECT_EQ(made.body["next_run_times"].size(), 5U);
+  EXPECT_EQ(made.body["history"], Json::array());
+  const std::string path = Path("/" + made.body["id"].get<std::string>());
+  EXPECT_EQ(Ask("GET", path).body, made.body);
+  const std::string second =
+      MakeId({{"name", "Second"}, {"cron", nullptr}, {"time_zone", nullptr}, {"frequency", "6h"}});
+  EXPECT_EQ(Shown(second)["frequency"], "6h");
+  EXPECT_TRUE(Shown(second)["cron"].is_null());
+  const Json list = Ask("GET", Path()).body["schedules"];
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0]["id"], second) << "newest first";
+  EXPECT_FALSE(list[1].contains("webhook_payload"));
+  const Reply changed = Ask("POST", path + "/update",
+                            Json{{"overlap", "allow"}, {"frequency", "2h"}, {"is_active", false}});
+  EXPECT_EQ(changed.body["overlap"], "allow") << changed.raw.body;
+  EXPECT_EQ(changed.body["frequency"], "2h");
+  EXPECT_TRUE(changed.body["cron"].is_null());
+  EXPECT_EQ(changed.body["webhook_payload"], made.body["webhook_payload"]) << "what is left out";
+  EXPECT_EQ(changed.body["next_run_times"], Json::array()) << "it is paused";
+  EXPECT_TRUE(changed.body["paused_reason"].is_null());
+  EXPECT_EQ(Ask("DELETE", path).body["deleted"], true);
+  EXPECT_EQ(Ask("GET", path).status, 404);
+}
+
+TEST_F(ApiWorkflowSchedules, WhatCannotBeRunIsRefusedWithItsReason) {
+  EXPECT_EQ(Make({{"frequency", "1d"}}).loc(), R"(["body","cron"])");
+  EXPECT_EQ(Make({{"cron", nullptr}, {"time_zone", nullptr}}).loc(), R"(["body","cron"])");
+  EXPECT_EQ(Make({{"overlap", "never"}}).loc(), R"(["body","overlap"])");
+  EXPECT_EQ(Make({{"catch_up_s", 86401}}).loc(), R"(["body","catch_up_s"])");
+  EXPECT_EQ(Make({{"cron", "0 25 * * *"}}).error(), "invalid_schedule");
+  EXPECT_EQ(Make({{"time_zone", "Europe/Berlyn"}}).error(), "invalid_time_zone");
+  EXPECT_EQ(Make({{"cron", "* * * * *"}}).error(), "invalid_frequency");
+  EXPECT_EQ(Make({{"webhook_payload", "x"}}).loc(), R"(["body","webhook_payload"])");
+  EXPECT_EQ(Make({{"webhook_payload", nullptr}}).error(), "missing_payload");
+  EXPECT_EQ(Make({{"specs_override", {{"dataframe_type", "NONE"}}}}).status, 422);
+  EXPECT_EQ(Ask("POST", "/workflows/" + base::Uuid::V4().ToString() + "/schedules", Body()).status,
+            404);
+  EXPECT_EQ(Sql("select count(*) from workflow_schedule"), "0");
+}
+
+TEST_F(ApiWorkflowSchedules, AnOrganisationHasAtMostSoMany) {
+  const std::string id = MakeId();
+  Sql("insert into workflow_schedule select (jsonb_populate_record(s, jsonb_build_object('id', "
+      "gen_random_uuid()))).* from workflow_schedule s, generate_series(2, 100)");
+  EXPECT_EQ(Make().error(), "too_many_schedules");
+  EXPECT_EQ(Ask("DELETE", Path("/" + id)).status, 200);
+  EXPECT_EQ(Make().status, 200);
+}
+
+TEST_F(ApiWorkflowSchedules, ASlotStartsARunThatNamesScheduleAndSlot) {
+  const std::string id = MakeId();
+  LookAll();
+  EXPECT_EQ(Runs(), "0") << "before its first slot nothing runs";
+  MakeDue();
+  LookAll();
+  ASSERT_EQ(Runs(), "1");
+  const Json run = Ask("GET", "/workflows/runs").body[0];
+  EXPECT_EQ(run["schedule_id"], id);
+  EXPECT_EQ(run["workflow_id"], flow);
+  const Json slot = Shown(id)["history"][0];
+  EXPECT_EQ(slot["outcome"], "started");
+  EXPECT_EQ(slot["run_id"], run["job_id"]);
+  EXPECT_EQ(slot["scheduled_at"], run["scheduled_at"]);
+  EXPECT_EQ(run["job_id"],
+            domain::RunIdOf(*base::Uuid::Parse(id),
+                            base::ParseTimestamp(run["scheduled_at"].get<std::string>()))
+                .ToString());
+  const Json live = Live(run["job_id"]);
+  EXPECT_EQ(live["schedule_id"], id);
+  EXPECT_EQ(live["scheduled_at"], run["scheduled_at"]);
+  EXPECT_EQ(Sql("select look_at = next_at and next_at > now() from workflow_schedule"), "t");
+  const Worker worker(*this);
+  EXPECT_EQ(Ended(run["job_id"])["overall_status"], "completed");
+}
+
+TEST_F(ApiWorkflowSchedules, ARunByHandOrByTriggerHasNoSlot) {
+  RunRows(flow, Json::array({Json{{"n", 1}}}));
+  EXPECT_TRUE(Ask("GET", "/workflows/runs").body[0]["schedule_id"].is_null());
+  const std::string id = MakeId({{"is_active", false}});
+  const Headers key{{"idempotency-key", "k"}};
+  const Reply first = Ask("POST", Path("/" + id + "/trigger"), Json::object(), key);
+  ASSERT_EQ(first.status, 200) << first.raw.body;
+  const Reply again = Ask("POST", Path("/" + id + "/trigger"), Json::object(), key);
+  EXPECT_EQ(again.body["job_id"], first.body["job_id"]);
+  EXPECT_EQ(again.body["already_started"], true);
+  const Json live = Live(first.body["job_id"]);
+  EXPECT_EQ(live["schedule_id"], id);
+  EXPECT_TRUE(live["scheduled_at"].is_null());
+  EXPECT_EQ(Runs(), "2");
+  EXPECT_EQ(Shown(id)["history"], Json::array());
+}
+
+using Answer = scheduler::SlotStart;
+
+TEST_F(ApiWorkflowSchedules, G1_ASlotStartsOneRunWhoeverDiesWhen) {
+  const std::string id = MakeId();
+  MakeDue();
+  // After the claim.
+  ASSERT_TRUE(store::ClaimSchedule(session, std::chrono::seconds(60)));
+  EXPECT_FALSE(store::ClaimSchedule(session, std::chrono::seconds(60))) << "it is leased";
+  EndLeases();
+  // Before the start.
+  LookAndDie([](store::Session&, const store::DueSchedule&, const store::SlotTaken&) -> Answer {
+    throw std::runtime_error("killed");
+  });
+  EXPECT_EQ(Runs(), "0");
+  // After the start.
+  LookAndDie([this](store::Session& with, const store::DueSchedule& due,
+                    const store::SlotTaken& slot) -> Answer {
+    Start()(with, due, slot);
+    throw std::runtime_error("killed");
+  });
+  EXPECT_EQ(Runs(), "1");
+  LookAll();
+  EndLeases();
+  LookAll();
+  EXPECT_EQ(Runs(), "1");
+  EXPECT_THAT(History(id), ElementsAre("started"));
+}
+
+TEST_F(ApiWorkflowSchedules, G1_ARefusalIsToldOnceWhoeverDiesBeforeItIsTold) {
+  const std::string priced =
+      NewWorkflow(Chain({WebhookSource(), Block("enrich_lead", {{"struct", {{"job", "x"}}}})}));
+  const Reply made = Ask("POST", "/workflows/" + priced + "/schedules",
+                         Body({{"cron", Daily()}, {"time_zone", "UTC"}}));
+  ASSERT_EQ(made.status, 200) << made.raw.body;
+  const std::string shown =
+      "/workflows/" + priced + "/schedules/" + made.body["id"].get<std::string>();
+  Sql("update account set balance_mc = 0");
+  MakeDue();
+  LookAndDie([this](store::Session& with, const store::DueSchedule& due,
+                    const store::SlotTaken& slot) -> Answer {
+    EXPECT_TRUE(std::holds_alternative<store::JobNotPayable>(
+        std::get<store::StartOutcome>(Start()(with, due, slot))));
+    throw std::runtime_error("killed");
+  });
+  EXPECT_EQ(Sql("select count(*) from workflow_slot"), "0") << "nothing is stored by a refusal";
+  LookAll();
+  const Json history = Ask("GET", shown).body["history"];
+  ASSERT_EQ(history.size(), 1U);
+  EXPECT_EQ(history[0]["reason"], "insufficient_credits");
+  EXPECT_EQ(Runs(), "0");
+  // The next slot finds credits.
+  GiveCredits(acme.org_id, 1'000'000);
+  MakeDue("1 second");
+  LookAll();
+  EXPECT_EQ(Runs(), "1");
+}
+
+TEST_F(ApiWorkflowSchedules, G1_WhoHasReadAScheduleThatAnotherDidStartsNothing) {
+  MakeId();
+  MakeDue();
+  const auto slow = store::ClaimSchedule(session, std::chrono::seconds(60));
+  ASSERT_TRUE(slow);
+  EndLeases();
+  LookAll();
+  EXPECT_EQ(Runs(), "1");
+  const domain::SlotStep step = domain::NextStep(slow->moment);
+  ASSERT_EQ(step.action, domain::SlotStep::Action::kStart);
+  const auto outcome = Start()(session, *slow, slow->SlotOf(step));
+  EXPECT_TRUE(std::holds_alternative<store::SlotIsTaken>(outcome));
+  EXPECT_FALSE(store::SkipSlot(session, slow->SlotOf(step), domain::kSlotOverlap));
+  EXPECT_EQ(Runs(), "1");
+  EXPECT_EQ(Sql("select count(*) from workflow_slot"), "1");
+}
+
+TEST_F(ApiWorkflowSchedules, G5_WhoHasReadAScheduleBeforeItsPauseStartsNothing) {
+  const std::string id = MakeId();
+  MakeDue();
+  const auto before = store::ClaimSchedule(session, std::chrono::seconds(60));
+  ASSERT_TRUE(before);
+  ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", false}}).status, 200);
+  const auto outcome = Start()(session, *before, before->SlotOf(domain::NextStep(before->moment)));
+  EXPECT_TRUE(std::holds_alternative<store::SlotIsTaken>(outcome));
+  LookAll();
+  EXPECT_EQ(Runs(), "0");
+  EXPECT_THAT(History(id), ElementsAre("skipped paused"));
+}
+
+TEST_F(ApiWorkflowSchedules, G1_SeveralSchedulersStartEachSlotOnce) {
+  constexpr int kSchedules = 30;
+  MakeId({{"overlap", "allow"}});
+  Sql("insert into workflow_schedule select (jsonb_populate_record(s, jsonb_build_object('id', "
+      "gen_random_uuid()))).* from workflow_schedule s, generate_series(2, " +
+      std::to_string(kSchedules) + ")");
+  MakeDue();
+  std::vector<std::thread> schedulers;
+  for (int i = 0; i < 3; ++i) {
+    schedulers.emplace_back([this] {
+      store::Session own(config.database, {.name = "scheduler", .keyed_plans = true}, clock,
+                         metrics, log);
+      LookAll(&own);
+    });
+  }
+  for (std::thread& scheduler : schedulers) scheduler.join();
+  LookAll();
+  EXPECT_EQ(Runs(), std::to_string(kSchedules));
+  EXPECT_EQ(Sql("select count(distinct schedule_id) from job"), std::to_string(kSchedules));
+  EXPECT_EQ(Sql("select count(*) from workflow_slot where state = 0"), std::to_string(kSchedules));
+}
+
+TEST_F(ApiWorkflowSchedules, WhileARunGoesOnSlotsAreSkippedQueuedOrRunBesideIt) {
+  const std::string skips = MakeId({{"overlap", "skip"}});
+  const std::string queues = MakeId({{"overlap", "queue_one"}});
+  const std::string allows = MakeId({{"overlap", "allow"}});
+  for (const char* ago : {"3 minutes", "2 minutes", "1 minute"}) {
+    MakeDue(ago);
+    LookAll();
+  }
+  EXPECT_THAT(History(skips), ElementsAre("skipped overlap", "skipped overlap", "started"));
+  EXPECT_THAT(History(queues), ElementsAre("skipped overlap", "waiting", "started"));
+  EXPECT_THAT(History(allows), ElementsAre("started", "started", "started"));
+  EXPECT_EQ(Runs(), "5");
+  // The run before the slot that waits ends.
+  const std::string first = Sql("select id from job where schedule_id = '" + queues + "'");
+  ASSERT_EQ(Ask("POST", "/workflows/cancel?job_id=" + first, Json::object()).status, 200);
+  EndLeases();
+  LookAll();
+  EXPECT_THAT(History(queues), ElementsAre("skipped overlap", "started", "started"));
+  EXPECT_EQ(Sql("select count(*) from workflow_schedule where waiting_slot is not null"), "0");
+  EXPECT_EQ(Runs(), "6");
+}
+
+TEST_F(ApiWorkflowSchedules, ASlotThatWasMissedRunsOnceOrIsLate) {
+  const std::string id = MakeId({{"catch_up_s", 600}});
+  MakeDue("9 minutes");
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("started"));
+  Sql("update job set status = 3, finished_at = now(), reserved_mc = 0");
+  MakeDue("11 minutes");
+  LookAll();
+  EXPECT_EQ(Runs(), "1");
+  EXPECT_EQ(Sql("select state || ' ' || reason || ' ' || slots from workflow_slot order by "
+                "decided_at desc limit 1"),
+            "1 late 1");
+  // Slots that are late are told together.
+  const std::string often = MakeId(
+      {{"cron", nullptr}, {"time_zone", nullptr}, {"frequency", "1h"}, {"overlap", "allow"}});
+  Sql("update workflow_schedule set anchor_at = now() - interval '5 hours 1 minute', next_at = "
+      "now() - interval '4 hours 1 minute', look_at = now() where id = '" +
+      often + "'");
+  LookAll();
+  const Json history = Shown(often)["history"];
+  ASSERT_EQ(history.size(), 2U) << history;
+  EXPECT_EQ(history[0]["outcome"], "started") << "the slot of a minute ago";
+  EXPECT_EQ(history[1]["reason"], "late");
+  EXPECT_EQ(history[1]["slots"], 4);
+}
+
+TEST_F(ApiWorkflowSchedules, APauseIsToldOfEachSlotAndAResumeGoesOn) {
+  const std::string id = MakeId();
+  ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", false}}).status, 200);
+  MakeDue();
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("skipped paused"));
+  ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", true}}).status, 200);
+  Sql("update organisation set locked = true where id = '" + acme.org_id + "'");
+  MakeDue("30 seconds");
+  LookAll();
+  Sql("update organisation set locked = false");
+  EXPECT_THAT(History(id), ElementsAre("skipped paused", "skipped paused"));
+  MakeDue("1 second");
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("started", "skipped paused", "skipped paused"));
+}
+
+TEST_F(ApiWorkflowSchedules, AWorkflowThatIsDeletedPausesItsSchedulesAndSaysSo) {
+  const std::string id = MakeId();
+  ASSERT_EQ(Ask("POST", "/workflows/delete_workflow?workflow_id=" + flow, Json::object()).status,
+            200);
+  const Json shown = Shown(id);
+  EXPECT_EQ(shown["is_active"], false);
+  EXPECT_EQ(shown["paused_reason"], "workflow_deleted");
+  EXPECT_EQ(Ask("GET", Path()).body["schedules"].size(), 1U);
+  const Reply resumed = Ask("POST", Path("/" + id + "/update"), Json{{"is_active", true}});
+  EXPECT_EQ(resumed.status, 409);
+  EXPECT_EQ(resumed.error(), "workflow_deleted");
+  EXPECT_EQ(Make().status, 404);
+  EXPECT_EQ(Ask("DELETE", Path("/" + id)).status, 200);
+}
+
+TEST_F(ApiWorkflowSchedules, AWorkflowThatWasDeletedByAnOlderProcessIsFoundAtItsSlot) {
+  const std::string id = MakeId();
+  Sql("update workflow set deleted_at = now()");
+  MakeDue();
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("skipped workflow_deleted"));
+  EXPECT_EQ(Shown(id)["paused_reason"], "workflow_deleted");
+}
+
+TEST_F(ApiWorkflowSchedules, AWorkflowThatBecomesInvalidPausesItsSchedulesAndSaysWhy) {
+  const std::string id = MakeId();
+  const Json source = Block(
+      "webhook", {{"dataframe_type", "LEAD"}, {"input_schema", {{"email", {{"required", true}}}}}});
+  const Reply changed = Ask("POST", "/workflows/update_workflow?workflow_id=" + flow,
+                            Json{{"workflow_definition", Chain({source, Block("dedupe")})}});
+  ASSERT_EQ(changed.status, 200) << changed.raw.body;
+  MakeDue();
+  LookAll();
+  EXPECT_EQ(Runs(), "0");
+  EXPECT_THAT(History(id), ElementsAre("skipped workflow_invalid"));
+  const Json shown = Shown(id);
+  EXPECT_EQ(shown["is_active"], false);
+  EXPECT_EQ(shown["paused_reason"], "workflow_invalid");
+  EXPECT_THAT(shown["paused_message"].get<std::string>(), HasSubstr("email"));
+  EXPECT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", true}}).error(),
+            "missing_columns");
+  const Reply mended =
+      Ask("POST", Path("/" + id + "/update"),
+          Json{{"is_active", true}, {"webhook_payload", {{"email", "ada@engines.example"}}}});
+  EXPECT_EQ(mended.status, 200) << mended.raw.body;
+  EXPECT_TRUE(mended.body["paused_reason"].is_null());
+}
+
+TEST_F(ApiWorkflowSchedules, AChangeOfTheTimesLeavesADueSlotDue) {
+  const std::string id = MakeId();
+  MakeDue();
+  const std::string due = Sql("select next_at from workflow_schedule");
+  ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"cron", Daily(6)}}).status, 200);
+  EXPECT_EQ(Sql("select next_at from workflow_schedule"), due);
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("started"));
+  EXPECT_EQ(Sql("select next_at between now() + interval '5 hours' and now() + interval '6 hours' "
+                "from workflow_schedule"),
+            "t");
+}
+
+TEST_F(ApiWorkflowSchedules, ItsHistoryIsBounded) {
+  const std::string id = MakeId();
+  Sql("insert into workflow_slot (schedule_id, slot, state, reason) select '" + id +
+      "', now() - n * interval '1 hour', 1, 'overlap' from generate_series(1, 120) n");
+  MakeDue();
+  LookAll();
+  EXPECT_EQ(Sql("select count(*) from workflow_slot"), std::to_string(domain::kSlotsKept));
+  EXPECT_EQ(History(id).size(), static_cast<std::size_t>(domain::kSlotsKept));
+  EXPECT_EQ(History(id).front(), "started");
+}
+
+}  // namespace
+}  // namespace vedette::test
