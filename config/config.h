@@ -69,6 +69,7 @@ struct Config {
   SchedulerConfig scheduler;
   WorkerConfig worker;
   DeliveryConfig delivery;
+  MailConfig mail;
   JobsConfig jobs;
   WorkflowsConfig workflows;
   LookupsConfig lookups;

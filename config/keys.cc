@@ -194,6 +194,10 @@ void AddRoles(Config& c, std::vector<Key>* table) {
        {"backoff_window_ms", &c.delivery.backoff_window_ms, Time(0, 30 * kDayMs)},
        {"in_flight_max", &c.delivery.in_flight_max, Whole(1, kMillion)},
        {"breaker_failures", &c.delivery.breaker_failures, Whole(1, kMillion)}});
+  Add(table, "mail",
+      {{"relay", &c.mail.relay, kText},
+       {"password", &c.mail.password, kSecretText},
+       {"from", &c.mail.from, kText}});
   Add(table, "jobs",
       {{"slots_transform", &c.jobs.slots_transform, Whole(1, 256)},
        {"slots_lookup", &c.jobs.slots_lookup, Whole(1, kMillion)},

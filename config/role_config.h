@@ -128,6 +128,15 @@ struct DeliveryConfig {
   bool operator==(const DeliveryConfig&) const = default;
 };
 
+// The relay that e-mail of channels goes to (docs/channels.md).
+struct MailConfig {
+  std::string relay;     // "smtps://user@host:465"; empty: there is no e-mail
+  std::string password;  // from password or password_file
+  std::string from;      // the address that e-mail is from
+
+  bool operator==(const MailConfig&) const = default;
+};
+
 // The engine of jobs. Slots are rows in flight in one process, but those of `transform`, which are
 // parts that are being computed.
 struct JobsConfig {

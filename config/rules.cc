@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "config/setting_files.h"
+#include "domain/channel/mail_relay.h"
 #include "domain/email/address.h"
 #include "domain/email/finders.h"
 #include "domain/people/people_answer.h"
@@ -107,6 +108,27 @@ bool VerifiesAddresses(const ProvidersConfig& providers, const std::string& id) 
           recipe->second->lookup == domain::RecipeLookup::kVerifyEmail);
 }
 
+void ValidateMail(const Config& config) {
+  const MailConfig& mail = config.mail;
+  if (mail.relay.empty()) return;
+  const auto relay = domain::ParseMailRelay(mail.relay);
+  if (!relay) {
+    // Without the value, in which somebody may have put a password.
+    Fail(
+        "[mail] relay: must be smtps://user@host:port or smtp://user@host:port, without a "
+        "password");
+  }
+  if (relay->user.empty() != mail.password.empty()) {
+    Fail("[mail] password: must be given with a user in [mail] relay, and only then");
+  }
+  if (!domain::IsMailable(mail.from)) {
+    Fail(fmt::format("[mail] from = \"{}\": must be an address of ASCII letters", mail.from));
+  }
+  if (config.public_url.empty()) {
+    Fail("[mail] relay: needs [api] public_url, as mail has links to confirm and to leave");
+  }
+}
+
 void ValidateSmtp(const Config& config) {
   const SmtpConfig& smtp = config.smtp;
   const std::string& verifier = config.lookups.verifier;
@@ -157,6 +179,7 @@ void ValidateSearch(const SearchConfig& search) {
 void ValidateJobs(const Config& config) {
   ValidateProviders(config);
   ValidateSmtp(config);
+  ValidateMail(config);
   const int waits_max = config.api.connections_max / 2;
   if (config.waits.waits_max > waits_max) {
     Fail(fmt::format("[api] waits_max = {}: must be at most half of connections_max ({})",

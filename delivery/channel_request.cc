@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "config/config.h"
 #include "domain/channel/chat.h"
+#include "domain/channel/mail.h"
 
 namespace vedette::delivery {
 namespace {
@@ -30,6 +32,34 @@ net::HttpRequest ChatRequest(const store::ChannelMessage& message, std::string_v
                      {"User-Agent", "vedette/" VEDETTE_VERSION}};
   request.body = BodyFor(message, public_url);
   return request;
+}
+
+std::optional<net::OutgoingMail> MailRequest(const store::ChannelMessage& message,
+                                             const domain::Notification& notification,
+                                             const config::Config& config, base::Timestamp now) {
+  using domain::MailLink;
+  using domain::MailStatus;
+  // A test that a client asks for has no receiver; the question is a test that has one.
+  const bool asks =
+      notification.type == domain::NotificationType::kTest && !notification.endpoint_id.is_nil();
+  const auto wanted = asks ? MailStatus::kUnconfirmed : MailStatus::kConfirmed;
+  const auto& recipient = message.recipient;
+  if (!recipient || recipient->status != wanted || recipient->address.empty()) return std::nullopt;
+  const auto link = [&](MailLink use) {
+    return config.public_url +
+           domain::MailLinkPath(recipient->id, use, config.security.encryption_key);
+  };
+  const domain::MailEnvelope envelope{config.mail.from, recipient->address,
+                                      notification.delivery_id, now, message.channel_name};
+  net::OutgoingMail mail;
+  mail.from = envelope.from;
+  mail.to = envelope.to;
+  mail.timeout = config.delivery.timeout_ms;
+  mail.message = asks ? domain::ConfirmationMail(envelope, link(MailLink::kConfirm),
+                                                 link(MailLink::kUnsubscribe))
+                      : domain::NewsMail(envelope, message.news, config.public_url,
+                                         link(MailLink::kUnsubscribe));
+  return mail;
 }
 
 }  // namespace vedette::delivery

@@ -114,8 +114,9 @@ std::string_view OutcomeName(AttemptEnd end) {
   return "dead";
 }
 
-// What never came to a request says nothing about the receiver.
+// What never came to a request says nothing about the receiver, and one whose answer decides works.
 domain::ReceiverState ReceiverOf(const SendResult& result) {
+  if (result.tried && result.end) return domain::ReceiverState::kWorks;
   return result.tried ? ReceiverAfter(result.status_code) : domain::ReceiverState::kUnknown;
 }
 
@@ -346,6 +347,7 @@ void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendRes
 // When the delivery is tried again, or that it is not.
 NextStep Deliverer::Decide(const store::LeasedDelivery& delivery, base::Timestamp attempted_at,
                            const SendResult& result) {
+  if (result.end) return {*result.end};
   AttemptContext context{};
   context.attempts = delivery.schedule_attempts + 1;
   context.age =

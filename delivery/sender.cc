@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "config/config.h"
 #include "delivery/channel_request.h"
+#include "domain/channel/mail_relay.h"
 #include "domain/job/standard_webhooks.h"
 #include "domain/job/webhook.h"
 #include "domain/workflow/block_type.h"
@@ -182,12 +183,27 @@ std::optional<base::Uuid> ChannelOf(const domain::Notification& notification) {
 
 }  // namespace
 
+namespace {
+
+// The client of the relay, if there is one. It calls itself by the domain that mail is from.
+std::unique_ptr<net::MailClient> NewMailClient(base::EventLoop& loop,
+                                               const config::Config& config) {
+  if (config.mail.relay.empty()) return nullptr;
+  const std::string& from = config.mail.from;
+  return std::make_unique<net::MailClient>(loop, config.net,
+                                           domain::ParseMailRelay(config.mail.relay).value(),
+                                           config.mail.password, from.substr(from.rfind('@') + 1));
+}
+
+}  // namespace
+
 Sender::Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
                const base::Clock& clock, const config::Config& config, base::Logger log)
     : loop_(loop),
       client_(client),
       clock_(clock),
       config_(config),
+      mail_(NewMailClient(loop, config)),
       bodies_(std::make_shared<base::ByteBudget>(config.delivery.bodies_held_bytes_max,
                                                  kBodiesReserve)),
       read_(loop, pool, log, {.failed = "reading secrets and targets failed"},
@@ -332,6 +348,7 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
   }
   const store::ChannelMessage& message = found->second;
   if (!test && message.endpoint_id != n.endpoint_id) return Moved(waiting);
+  if (message.kind == domain::ChannelKind::kEmail) return Mail(waiting, message);
   if (!message.url) {
     return Fail(waiting,
                 "channel: its address cannot be read. Configure the encryption key it was sealed "
@@ -427,6 +444,32 @@ void Sender::Call(const Waiting& waiting, net::HttpRequest request) {
     }
     done(std::move(result));
   }));
+}
+
+// A recipient who is not told any more is no failure of the relay's.
+void Sender::Mail(const Waiting& waiting, const store::ChannelMessage& message) {
+  if (!mail_) return Fail(waiting, "mail: there is no relay. Configure [mail] relay");
+  auto mail = MailRequest(message, waiting.notification, config_, clock_.Now());
+  if (!mail) {
+    SendResult gone;
+    gone.tried = false;
+    gone.end = domain::AttemptEnd::kDead;
+    gone.error = "recipient: the address is not told any more, or not yet";
+    loop_.Post(live_.Guard(
+        [done = waiting.done, gone = std::move(gone)]() mutable { done(std::move(gone)); }));
+    return;
+  }
+  mail_->Send(std::move(*mail),
+              live_.Guard([done = waiting.done, room = waiting.room](net::MailOutcome outcome) {
+                using End = net::MailOutcome::End;
+                SendResult result;
+                result.duration = outcome.duration;
+                if (outcome.reply != 0) result.status_code = outcome.reply;
+                if (outcome.end == End::kTaken) result.end = domain::AttemptEnd::kDelivered;
+                if (outcome.end == End::kRefusedAddress) result.end = domain::AttemptEnd::kDead;
+                if (outcome.end != End::kTaken) result.error = std::move(outcome.error);
+                done(std::move(result));
+              }));
 }
 
 }  // namespace vedette::delivery

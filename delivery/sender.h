@@ -20,6 +20,7 @@
 #include "lease/live.h"
 #include "lease/step.h"
 #include "net/http_client.h"
+#include "net/mail_client.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/channels/news.h"
 #include "store/deliveries/deliveries.h"
@@ -48,6 +49,8 @@ struct SendResult {
   std::chrono::microseconds duration{};
   bool tried = true;   // false: it never came to a request, which is not the receiver's failure
   bool moved = false;  // not tried because its monitor now sends to another receiver, or to none
+  // What it means for the notification, where that is not what a status of HTTP says.
+  std::optional<domain::AttemptEnd> end{};
 };
 
 // Signs and posts one notification; each attempt is signed again. What it goes by is never older
@@ -108,11 +111,13 @@ class Sender {
   static void Moved(const Waiting& waiting);
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
   void Call(const Waiting& waiting, net::HttpRequest request);
+  void Mail(const Waiting& waiting, const store::ChannelMessage& message);
 
   base::EventLoop& loop_;
   net::HttpClient& client_;
   const base::Clock& clock_;
   const config::Config& config_;
+  std::unique_ptr<net::MailClient> mail_;  // null without a relay
   std::map<base::Uuid, Cached> secrets_;
   WaitingList waiting_;      // for the next reading
   WaitingList reading_for_;  // for the one that is under way

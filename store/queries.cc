@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "domain/auth/principal.h"
 #include "domain/channel/channel.h"
+#include "domain/channel/mail.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
 #include "domain/search/documents.h"
@@ -41,6 +42,10 @@ constexpr Number kNumbers[] = {
     {"delivery_pending_of_channel", 3},
     {"delivery_dead_of_channel", 4},
     {"channel_active", domain::ChannelStatus::kActive},
+    {"recipient_unconfirmed", domain::MailStatus::kUnconfirmed},
+    {"recipient_confirmed", domain::MailStatus::kConfirmed},
+    {"recipient_suspended", domain::MailStatus::kSuspended},
+    {"recipient_unsubscribed", domain::MailStatus::kUnsubscribed},
     {"event_completion", domain::EventType::kCompletion},
     {"outcome_none", domain::kNoOutcome},
     {"outcome_changed", domain::Outcome::kChanged},

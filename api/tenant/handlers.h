@@ -40,6 +40,10 @@ rest::Handled DeleteChannel(Call& call);
 rest::Handled TestChannel(Call& call);
 rest::Handled ShowFeed(Call& call);
 
+// channels/mail_links.cc
+rest::Handled OpenMailLink(Call& call);
+rest::Handled FollowMailLink(Call& call);
+
 // rows.cc
 rest::Handled ListRows(Call& call);
 rest::Handled AddRows(Call& call);

@@ -79,6 +79,8 @@ constexpr std::array kRoutes{
           UpdateChannel,
           {.body = kJson, .feature = kMonitors}},
     Route{"DELETE", "/channels/{channel_id}", DeleteChannel, {.feature = kMonitors}},
+    Route{"GET", "/mail-addresses/{address_id}", OpenMailLink, {.access = kSignedLink}},
+    Route{"POST", "/mail-addresses/{address_id}", FollowMailLink, {.access = kSignedLink}},
     Route{
         "POST", "/channels/{channel_id}/test", TestChannel, {.body = kJson, .feature = kMonitors}},
     Route{"POST", "/find-email", FindEmail, {.body = kJson, .body_bytes_max = kLeadsBodyBytesMax}},

@@ -122,6 +122,8 @@ SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.l
                                                           core.log.For("maintenance"));
   importer_ = std::make_unique<scheduler::Importer>(loop_, pool, core.signals, core.clock,
                                                     core.config, core.log.For("importer"));
+  digests_ = std::make_unique<scheduler::Digests>(loop_, pool, core.signals, core.clock,
+                                                  core.log.For("digests"));
   job_keeper_ = std::make_unique<scheduler::JobKeeper>(
       loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("jobs"));
   const auto start = [&config = core.config, &policy = core.policy, &clock = core.clock](
@@ -143,14 +145,15 @@ SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.l
 void SchedulerRole::Start() {
   ticker_->Start();
   importer_->Start();
+  digests_->Start();
   maintenance_->Start();
   job_keeper_->Start();
   workflows_->Start();
 }
 
 void SchedulerRole::Drain() {
-  DrainParts(loop_, ticker_.get(), importer_.get(), maintenance_.get(), job_keeper_.get(),
-             workflows_.get());
+  DrainParts(loop_, ticker_.get(), importer_.get(), digests_.get(), maintenance_.get(),
+             job_keeper_.get());
 }
 
 WorkerRole::WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,

@@ -26,6 +26,7 @@
 #include "lease/suspect_slot.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
+#include "scheduler/digests.h"
 #include "scheduler/job_keeper.h"
 #include "scheduler/maintenance.h"
 #include "scheduler/scheduler.h"
@@ -160,6 +161,7 @@ class SchedulerRole {
   base::EventLoop& loop_;
   std::unique_ptr<scheduler::Scheduler> ticker_;
   std::unique_ptr<scheduler::Importer> importer_;
+  std::unique_ptr<scheduler::Digests> digests_;
   std::unique_ptr<scheduler::Maintenance> maintenance_;
   std::unique_ptr<scheduler::JobKeeper> job_keeper_;
   std::unique_ptr<scheduler::WorkflowScheduler> workflows_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "domain/job/webhook.h"
 #include "domain/monitor/monitor_json.h"
@@ -16,8 +18,6 @@ using namespace std::string_view_literals;
 constexpr std::array kKinds{"webhook"sv, "email"sv,   "slack"sv, "teams"sv,
                             "discord"sv, "apprise"sv, "feed"sv};
 constexpr std::array kStatuses{"active"sv, "unconfirmed"sv, "suspended"sv};
-constexpr std::array kServed{ChannelKind::kWebhook, ChannelKind::kSlack,   ChannelKind::kTeams,
-                             ChannelKind::kDiscord, ChannelKind::kApprise, ChannelKind::kFeed};
 
 }  // namespace
 
@@ -26,18 +26,14 @@ std::string_view ChannelKindName(ChannelKind kind) {
 }
 
 std::optional<ChannelKind> ParseChannelKind(std::string_view name) {
-  const auto kind = FindIn<ChannelKind>(kKinds, name);
-  for (const ChannelKind served : kServed) {
-    if (kind == served) return kind;
-  }
-  return std::nullopt;
+  return FindIn<ChannelKind>(kKinds, name);
 }
 
 std::string ChannelKindNames() {
   std::string text;
-  for (std::size_t i = 0; i < kServed.size(); ++i) {
-    if (i > 0) text += i + 1 == kServed.size() ? " or " : ", ";
-    text.append("'").append(ChannelKindName(kServed[i])).append("'");
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (i > 0) text += i + 1 == kKinds.size() ? " or " : ", ";
+    text.append("'").append(kKinds[i]).append("'");
   }
   return text;
 }
@@ -53,7 +49,17 @@ std::string_view ChannelStatusName(ChannelStatus status) {
   return NameIn(kStatuses, status);
 }
 
-std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max) {
+namespace {
+
+// The members in front of `events`, without the end of the object.
+std::string WebhookHead(const ChannelNews& news) {
+  if (news.digest) {
+    return fmt::format(
+        R"({{"type":"channel.digest","event_group_id":"{}","created_at":"{}","notifications":{},)"
+        R"("channel_id":"{}")",
+        news.event_group_id.ToString(), base::FormatTimestamp(news.created_at),
+        news.digest->notifications, news.channel_id.ToString());
+  }
   Notification n;
   n.event_group_id = news.event_group_id;
   n.type = news.type;
@@ -63,6 +69,13 @@ std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max) {
   body.pop_back();
   body += R"(,"channel_id":")" + news.channel_id.ToString() + R"(","monitor_name":)";
   body += news.monitor_name ? base::DumpJson(base::Json(*news.monitor_name)) : "null";
+  return body;
+}
+
+}  // namespace
+
+std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max) {
+  std::string body = WebhookHead(news);
   if (!news.include_values) return body + "}";
   std::string events = "[";
   for (const Event& event : news.events) {

@@ -18,7 +18,7 @@ namespace vedette::domain {
 // The numbers are stored: never renumber.
 enum class ChannelKind : std::uint8_t {
   kWebhook = 0,
-  kEmail = 1,  // not served yet
+  kEmail = 1,
   kSlack = 2,
   kTeams = 3,
   kDiscord = 4,
@@ -26,7 +26,7 @@ enum class ChannelKind : std::uint8_t {
   kFeed = 6,
 };
 std::string_view ChannelKindName(ChannelKind kind);
-// One that is served; nothing for any other name.
+// Nothing for any other name.
 std::optional<ChannelKind> ParseChannelKind(std::string_view name);
 // The names of those, for a sentence: "'webhook', 'slack' or 'teams'".
 std::string ChannelKindNames();
@@ -53,7 +53,14 @@ inline constexpr std::size_t kChannelNameCharsMax = 200;
 inline constexpr std::size_t kChannelTagCharsMax = 100;
 inline constexpr int kNewsEventsMax = 500;  // that one notification tells
 
-// A notification of a check as a channel tells it.
+// What was gathered for a channel, and is told together.
+struct DigestNews {
+  std::string channel_name;
+  int notifications = 0;
+  std::vector<std::string> labels;  // of each event: its monitor and row
+};
+
+// A notification of a check as a channel tells it, or a digest.
 struct ChannelNews {
   base::Uuid channel_id;
   bool include_values = true;
@@ -66,12 +73,16 @@ struct ChannelNews {
   std::optional<std::string> metadata_json;
   std::optional<std::string> subject_json;  // of the row
   base::Timestamp created_at{};
-  std::vector<Event> events;  // of the check, with their monitor and row; at most kNewsEventsMax
+  // Those of the check, or of all that are gathered, with their monitor and row; at most
+  // kNewsEventsMax.
+  std::vector<Event> events;
+  std::optional<DigestNews> digest{};
 };
 
 // The body for a channel of kind webhook: that of a monitor's own webhook (domain/job/webhook.h)
 // with `channel_id`, `monitor_name` and, where the channel includes values, `events` behind it,
-// each as GET /events shows it. Where that would be longer than `bytes_max`, `events` is null.
+// each as GET /events shows it. Where that would be longer than `bytes_max`, `events` is null. That
+// of a digest has the type `channel.digest` and the number of its `notifications`, and no monitor.
 std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max);
 
 }  // namespace vedette::domain

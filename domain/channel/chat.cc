@@ -63,12 +63,10 @@ ChatLine ChatLineOf(const Event& event) {
           ShownValue(event.previous_value_json) + " → " + ShownValue(event.current_value_json)};
 }
 
-namespace {
-
 // The values of the row's key columns.
-std::string LabelOf(const ChannelNews& news) {
+std::string RowLabel(const std::optional<std::string>& subject_json) {
   Json subject;
-  if (!news.subject_json || base::ParseJson(*news.subject_json, &subject, {.keep_numbers = true}) ||
+  if (!subject_json || base::ParseJson(*subject_json, &subject, {.keep_numbers = true}) ||
       !subject.is_object()) {
     return {};
   }
@@ -80,6 +78,16 @@ std::string LabelOf(const ChannelNews& news) {
   }
   return ChatText(label, kChatTitleUnits);
 }
+
+ChatLine ChatLineOf(const ChannelNews& news, std::size_t n) {
+  ChatLine line = ChatLineOf(news.events.at(n));
+  if (!news.digest || n >= news.digest->labels.size()) return line;
+  const std::string label = ChatText(news.digest->labels[n], kChatFieldUnits);
+  line.field = line.field.empty() ? label : ChatText(label + ", " + line.field, kChatFieldUnits);
+  return line;
+}
+
+namespace {
 
 std::string_view WhatHappened(NotificationType type) {
   switch (type) {
@@ -96,7 +104,12 @@ std::string_view WhatHappened(NotificationType type) {
 
 std::string TitleOf(const ChannelNews& news) {
   if (news.type == NotificationType::kTest) return "This is a test of your channel";
-  const std::string label = LabelOf(news);
+  if (news.digest) {
+    return fmt::format("{}: {} notification{}",
+                       ChatText(news.digest->channel_name, kChatTitleUnits),
+                       news.digest->notifications, news.digest->notifications == 1 ? "" : "s");
+  }
+  const std::string label = RowLabel(news.subject_json);
   return fmt::format("{}: {} {}",
                      ChatText(news.monitor_name.value_or("A monitor"), kChatTitleUnits),
                      label.empty() ? "a row" : label, WhatHappened(news.type));
@@ -117,14 +130,14 @@ ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view public_url) 
   message.title = TitleOf(news);
   message.type = news.type;
   message.created_at = news.created_at;
-  if (!public_url.empty() && news.type != NotificationType::kTest) {
+  if (!public_url.empty() && news.type != NotificationType::kTest && !news.digest) {
     message.link = fmt::format("{}/monitors/{}/rows/{}", public_url, news.monitor_id.ToString(),
                                news.row_id.ToString());
   }
   if (!news.include_values) return message;
   std::size_t units = 0;
-  for (const Event& event : news.events) {
-    ChatLine line = ChatLineOf(event);
+  for (std::size_t n = 0; n < news.events.size(); ++n) {
+    ChatLine line = ChatLineOf(news, n);
     units += Units(line.field) + Units(line.text);
     if (message.lines.size() == kChatChangesMax || units > kChatUnits) break;
     message.lines.push_back(std::move(line));

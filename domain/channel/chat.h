@@ -29,6 +29,10 @@ struct ChatLine {
 // The text as it may be shown: with its control characters as spaces, and cut.
 std::string ChatText(std::string_view text, std::size_t units_max);
 ChatLine ChatLineOf(const Event& event);
+// The n-th event of the news; in a digest, behind its monitor and row.
+ChatLine ChatLineOf(const ChannelNews& news, std::size_t n);
+// A row by the values of its key columns, as JSON; empty where there are none.
+std::string RowLabel(const std::optional<std::string>& subject_json);
 
 struct ChatMessage {
   std::string title;

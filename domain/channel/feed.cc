@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "domain/channel/chat.h"
+#include "domain/channel/markup.h"
 
 namespace vedette::domain {
 namespace {
@@ -11,25 +12,6 @@ namespace {
 std::string TokenOf(const base::Uuid& channel_id, std::string_view encryption_key) {
   return base::Base64UrlEncode(
       base::HmacSha256(encryption_key, "channel_feed " + channel_id.ToString()));
-}
-
-// Text that has no control characters but is otherwise a stranger's.
-std::string ForXml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '"') {
-      escaped += "&quot;";
-    } else {
-      escaped.push_back(c);
-    }
-  }
-  return escaped;
 }
 
 std::string EntryOf(const FeedEvent& told, bool include_values, std::string_view public_url) {
@@ -40,14 +22,14 @@ std::string EntryOf(const FeedEvent& told, bool include_values, std::string_view
                                : line.field + " changed";
   std::string entry = fmt::format(
       "<entry><id>urn:uuid:{}</id><title>{}</title><updated>{}</updated>", event.id.ToString(),
-      ForXml(ChatText(told.monitor_name, kChatTitleUnits) + ": " + what),
+      EscapeMarkup(ChatText(told.monitor_name, kChatTitleUnits) + ": " + what),
       base::FormatTimestamp(event.created_at));
   if (!public_url.empty() && event.monitor_id && event.row_id) {
-    entry += fmt::format("<link href=\"{}/monitors/{}/rows/{}\"/>", ForXml(public_url),
+    entry += fmt::format("<link href=\"{}/monitors/{}/rows/{}\"/>", EscapeMarkup(public_url),
                          event.monitor_id->ToString(), event.row_id->ToString());
   }
   entry += fmt::format("<content type=\"text\">{}</content></entry>",
-                       include_values ? ForXml(line.text) : std::string());
+                       include_values ? EscapeMarkup(line.text) : std::string());
   return entry;
 }
 
@@ -74,8 +56,8 @@ std::string FeedDocument(const Feed& feed, std::string_view public_url, std::str
       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">"
       "<id>urn:uuid:{}</id><title>{}</title><updated>{}</updated>"
       "<author><name>vedette</name></author><link rel=\"self\" href=\"{}\"/>\n",
-      feed.channel_id.ToString(), ForXml(ChatText(feed.name, kChannelNameCharsMax)),
-      base::FormatTimestamp(updated), ForXml(std::string(public_url) + std::string(path)));
+      feed.channel_id.ToString(), EscapeMarkup(ChatText(feed.name, kChannelNameCharsMax)),
+      base::FormatTimestamp(updated), EscapeMarkup(std::string(public_url) + std::string(path)));
   for (const FeedEvent& told : feed.events) {
     text += EntryOf(told, feed.include_values, public_url) + "\n";
   }

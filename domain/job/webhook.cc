@@ -42,6 +42,12 @@ DeliveryWait WaitOf(bool receiver_fails, int attempts,
   return attempts == 0 ? DeliveryWait::kTurn : DeliveryWait::kRetry;
 }
 
+bool IsDigest(const Notification& notification) {
+  const auto* check = std::get_if<CheckNotice>(&notification.about);
+  return check != nullptr && check->channel_id == check->monitor_id &&
+         notification.type != NotificationType::kTest;
+}
+
 std::string NotificationBody(const Notification& notification) {
   const auto* check = std::get_if<CheckNotice>(&notification.about);
   base::Assert(check != nullptr, "the body of a callback is made of its job");
@@ -72,7 +78,9 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
       {"Service-Delivery-Attempt", std::to_string(attempt)}};
   // The body names the row alone; a receiver of several monitors needs this one to read the events.
   if (const auto* check = std::get_if<CheckNotice>(&notification.about)) {
-    headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
+    if (!IsDigest(notification)) {
+      headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
+    }
     if (check->channel_id) {
       headers.emplace_back("Service-Channel-Id", check->channel_id->ToString());
     }
@@ -81,6 +89,7 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
 }
 
 std::string EventTypeHeader(const Notification& notification) {
+  if (IsDigest(notification)) return "channel.digest";
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);
   if (job != nullptr && job->block) name.append(".").append(JobStatusName(RunStatus(job->status)));

@@ -24,6 +24,7 @@ struct CheckNotice {
   // The channel that is told (domain/channel/channel.h), whose url and body are read at every
   // attempt; empty: the monitor's own webhook_url is.
   std::optional<base::Uuid> channel_id{};
+  std::optional<base::Uuid> recipient_id{};  // of a channel of kind email
 };
 
 // What a callback tells of: the end of a job, or of one of its blocks. Its body is a function of
@@ -65,10 +66,16 @@ enum class ReceiverState {
 std::string_view ErrorClass(std::string_view error);
 // The class where the organisation's secrets could not be read.
 inline constexpr std::string_view kSigningError = "signing";
+// The class where the relay of e-mail refuses a recipient for good.
+inline constexpr std::string_view kHardBounce = "hard_bounce";
 
 // What a pending delivery waits for that nobody is sending. `receiver_fails`: its breaker is open.
 DeliveryWait WaitOf(bool receiver_fails, int attempts,
                     const std::optional<std::string>& last_error);
+
+// Whether it is a digest of a channel, which names the channel in the place of a monitor; so does a
+// question to a recipient, which is a test.
+bool IsDigest(const Notification& notification);
 
 // The body of a notification of a check that is signed and sent: compact JSON
 // {"type","monitor_id","event_group_id","metadata","created_at"} whose monitor_id is the ROW's id
@@ -81,8 +88,8 @@ std::string NotificationBody(const Notification& notification);
 std::vector<std::pair<std::string, std::string>> NotificationHeaders(
     const Notification& notification, int attempt);
 
-// The value of Service-Event-Type: the type's name, and for a block's callback the end of its run
-// behind it, as in "outgoing_webhook.completed".
+// The value of Service-Event-Type: the type's name, of a digest channel.digest, and for a block's
+// callback the end of its run behind it, as in "outgoing_webhook.completed".
 std::string EventTypeHeader(const Notification& notification);
 
 // The signature of outgoing webhooks (docs/webhooks.md): Service-Signature:

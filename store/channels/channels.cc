@@ -1,7 +1,11 @@
 #include "store/channels/channels.h"
 
 #include <utility>
+#include <variant>
 
+#include "domain/channel/digest.h"
+#include "store/channels/recipients.h"
+#include "store/channels/recipients_sql.h"
 #include "store/channels/told_event.h"
 #include "store/endpoint_sql.h"
 #include "store/sql.h"
@@ -48,6 +52,46 @@ UrlColumns ColumnsOf(Transaction& tx, const base::Clock& clock, const base::Uuid
   return columns;
 }
 
+// Those that a channel has of the given addresses, or nothing where none are given.
+std::optional<std::vector<base::Uuid>> RecipientsOf(
+    Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
+    const std::optional<std::vector<std::string>>& addresses) {
+  if (!addresses) return std::nullopt;
+  return EnsureRecipients(tx, clock, org_id, *addresses);
+}
+
+// When a new channel's digest is cut first; nothing where it is told at once.
+std::optional<base::Timestamp> FirstCut(const std::string& digest, base::Timestamp now) {
+  const auto read = domain::Digest::Read(digest);
+  const auto* readable = std::get_if<domain::Digest>(&read);
+  return readable != nullptr ? std::optional(readable->NextAfter(now)) : std::nullopt;
+}
+
+// The same after a change: what waits for a channel that is told at once from now on goes soon.
+std::optional<base::Timestamp> NextCutOf(const std::string& digest, base::Timestamp now) {
+  return digest == domain::kNoDigest ? now : FirstCut(digest, now);
+}
+
+// The relay, as a receiver of the organisation's.
+base::Uuid MailEndpoint(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id) {
+  constexpr int kPort = 25;
+  return EnsureEndpoint(tx, clock, org_id, {"smtp", "relay", kPort, ""});
+}
+
+// What channels of kind email are, once they are read.
+void AddRecipients(Session& session, const base::Uuid& org_id, std::vector<Channel*> channels) {
+  std::erase_if(channels, [](const Channel* c) { return c->kind != domain::ChannelKind::kEmail; });
+  if (channels.empty()) return;
+  std::vector<base::Uuid> ids;
+  for (const Channel* channel : channels) ids.push_back(channel->id);
+  auto recipients = ReadRecipients(session, org_id, ids);
+  for (Channel* channel : channels) {
+    channel->recipients = std::move(recipients[channel->id]);
+    channel->status = domain::StatusOfMail(channel->recipients);
+    channel->status_reason = domain::ReasonOfMail(channel->recipients);
+  }
+}
+
 AuditEntry OfChannel(AuditEntry audit, const base::Uuid& org_id, const base::Uuid& id) {
   audit.org_id = org_id;
   audit.target = id.ToString();
@@ -61,26 +105,35 @@ std::optional<Channel> CreateChannel(Session& session, const base::Clock& clock,
                                      const AuditEntry& audit) {
   constexpr int kMax = domain::kChannelsMax;
   const base::Uuid id = base::Uuid::V7(clock);
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<Channel> {
+  auto created = InTransaction(session, [&](Transaction& tx) -> std::optional<Channel> {
     tx.Exec<"channel_lock_org">("org_id"_a = org_id);
     if (ReadOne<int>(tx.Exec<"channel_count">("org_id"_a = org_id, "limit"_a = kMax)) >= kMax)
       return std::nullopt;
     UrlColumns url;
     if (channel.url) url = ColumnsOf(tx, clock, org_id, *channel.url);
+    const auto recipients = RecipientsOf(tx, clock, org_id, channel.addresses);
+    if (recipients) {
+      url.endpoint_id = MailEndpoint(tx, clock, org_id);
+      url.shown = std::string(kMailUrl);
+    }
     auto made = FirstChannel(tx.Exec<"channel_insert">(
         "id"_a = id, "org_id"_a = org_id, "name"_a = channel.name, "kind"_a = channel.kind,
         "url"_a = url.url, "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id,
         "shown_url"_a = url.shown, "tag"_a = channel.tag, "endpoint_id"_a = url.endpoint_id,
         "events"_a = channel.events, "digest"_a = channel.digest,
-        "include_values"_a = channel.include_values, "locale"_a = channel.locale));
+        "include_values"_a = channel.include_values, "locale"_a = channel.locale,
+        "recipient_ids"_a = recipients, "digest_at"_a = FirstCut(channel.digest, clock.Now())));
+    if (recipients) AskRecipients(tx, clock, org_id, id, *url.endpoint_id, *recipients);
     InsertAudit(tx, clock, OfChannel(audit, org_id, id));
     return made;
   });
+  if (created) AddRecipients(session, org_id, {&*created});
+  return created;
 }
 
 std::vector<Channel> ListChannels(Session& session, const base::Uuid& org_id,
                                   const std::optional<base::Uuid>& before, int limit) {
-  return Read(session, [&](Transaction& tx) {
+  auto page = Read(session, [&](Transaction& tx) {
     std::vector<Channel> channels;
     for (const auto& row :
          tx.Exec<"channel_list">("org_id"_a = org_id, "before"_a = before, "limit"_a = limit)) {
@@ -88,36 +141,54 @@ std::vector<Channel> ListChannels(Session& session, const base::Uuid& org_id,
     }
     return channels;
   });
+  std::vector<Channel*> all;
+  for (Channel& channel : page) all.push_back(&channel);
+  AddRecipients(session, org_id, std::move(all));
+  return page;
 }
 
 std::optional<Channel> GetChannel(Session& session, const base::Uuid& org_id,
                                   const base::Uuid& id) {
-  return Read(session, [&](Transaction& tx) {
+  auto found = Read(session, [&](Transaction& tx) {
     return FirstChannel(tx.Exec<"channel_get">("id"_a = id, "org_id"_a = org_id));
   });
+  if (found) AddRecipients(session, org_id, {&*found});
+  return found;
 }
 
 std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,
                                      const base::Uuid& org_id, const base::Uuid& id,
                                      const ChannelChange& change, const AuditEntry& audit) {
-  return InTransaction(session, [&](Transaction& tx) {
+  auto updated = InTransaction(session, [&](Transaction& tx) {
     UrlColumns url;
     if (change.url) url = ColumnsOf(tx, clock, org_id, *change.url);
+    if (change.addresses) tx.Exec<"channel_lock_org">("org_id"_a = org_id);
+    const auto recipients = RecipientsOf(tx, clock, org_id, change.addresses);
     auto changed = FirstChannel(tx.Exec<"channel_update">(
         "id"_a = id, "org_id"_a = org_id, "name"_a = change.name, "events"_a = change.events,
         "include_values"_a = change.include_values, "digest"_a = change.digest,
         "tag"_a = change.tag, "sets_url"_a = change.url.has_value(), "url"_a = url.url,
         "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id, "shown_url"_a = url.shown,
-        "endpoint_id"_a = url.endpoint_id));
+        "endpoint_id"_a = url.endpoint_id, "recipient_ids"_a = recipients,
+        "digest_at"_a = change.digest ? NextCutOf(*change.digest, clock.Now()) : std::nullopt));
+    if (changed && recipients) {
+      AskRecipients(tx, clock, org_id, id, MailEndpoint(tx, clock, org_id), *recipients);
+      ForgetRecipients(tx, org_id);
+    }
     if (changed) InsertAudit(tx, clock, OfChannel(audit, org_id, id));
     return changed;
   });
+  if (updated) AddRecipients(session, org_id, {&*updated});
+  return updated;
 }
 
 bool DeleteChannel(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                    const base::Uuid& id, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
+    // Behind the lock nobody names one of its recipients again.
+    tx.Exec<"channel_lock_org">("org_id"_a = org_id);
     if (tx.Exec<"channel_delete">("id"_a = id, "org_id"_a = org_id).empty()) return false;
+    ForgetRecipients(tx, org_id);
     InsertAudit(tx, clock, OfChannel(audit, org_id, id));
     return true;
   });

@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "domain/channel/channel.h"
 #include "domain/channel/feed.h"
+#include "domain/channel/mail.h"
 #include "domain/monitor/enums.h"
 #include "store/audit.h"
 #include "store/endpoint.h"
@@ -32,7 +33,12 @@ struct Channel {
   domain::ChannelStatus status = domain::ChannelStatus::kActive;
   std::optional<std::string> status_reason;
   base::Timestamp created_at{};
+  // Those of kind email alone; what is said of them is the channel's status and its reason.
+  std::vector<domain::MailAddress> recipients{};
 };
+
+// What stands in the place of an address of the web where a channel's kind is email.
+inline constexpr std::string_view kMailUrl = "smtp://relay";
 
 // An address that a channel is told at.
 struct ChannelUrl {
@@ -47,6 +53,8 @@ struct NewChannel {
   domain::ChannelKind kind = domain::ChannelKind::kWebhook;
   std::optional<ChannelUrl> url;  // none of a feed
   std::optional<std::string> tag;
+  // Those of kind email, which has no url: mailable, and no mailbox twice. Their owners are asked.
+  std::optional<std::vector<std::string>> addresses{};
   std::vector<domain::NotificationType> events;
   std::string digest;
   bool include_values = true;
@@ -67,10 +75,11 @@ std::optional<Channel> GetChannel(Session& session, const base::Uuid& org_id, co
 struct ChannelChange {
   std::optional<std::string> name;
   std::optional<ChannelUrl> url;
-  std::optional<std::string> tag;
+  std::optional<std::string> tag;  // goes with the url
   std::optional<std::vector<domain::NotificationType>> events;
   std::optional<std::string> digest;
   std::optional<bool> include_values;
+  std::optional<std::vector<std::string>> addresses{};
 };
 // Nothing where there is no such channel. Deliveries that wait follow it to a new address.
 std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,

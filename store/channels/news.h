@@ -8,17 +8,21 @@
 #include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "domain/channel/channel.h"
+#include "domain/channel/mail.h"
 #include "domain/job/webhook.h"
 #include "store/session.h"
 
 namespace vedette::store {
 
-// What an attempt to tell a channel needs. Holds a secret address: do not log it.
+// What an attempt to tell a channel needs. Holds a secret address, or a person's: do not log it.
 struct ChannelMessage {
   domain::ChannelKind kind = domain::ChannelKind::kWebhook;
   std::optional<std::string> url;  // empty where it cannot be opened with any configured key
   std::optional<std::string> tag;
   std::optional<base::Uuid> endpoint_id;
+  std::string channel_name;
+  // Kind email alone: the recipient of the delivery, and of a test the first one who is told.
+  std::optional<domain::MailAddress> recipient;
   domain::ChannelNews news;
 };
 

@@ -97,7 +97,7 @@ ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
   LeasedDelivery& d = claimed.leased;
   domain::Notification& n = d.notification;
   int replayed_attempts = 0;
-  std::optional<base::Uuid> monitor_id, row_id, job_id, channel_id;
+  std::optional<base::Uuid> monitor_id, row_id, job_id, channel_id, recipient_id;
   std::optional<int> block;
   std::optional<domain::JobStatus> job_status;
   Columns(row).Into(
@@ -107,11 +107,12 @@ ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
       "created_at"_a = &n.created_at, "attempts"_a = &d.attempts,
       "counted_from"_a = &d.counted_from, "url"_a = &claimed.target.url,
       "endpoint_id"_a = &claimed.target.endpoint_id, "metadata"_a = &claimed.target.metadata,
-      "now"_a = now, "replayed_attempts"_a = &replayed_attempts, "channel_id"_a = &channel_id);
+      "now"_a = now, "replayed_attempts"_a = &replayed_attempts, "channel_id"_a = &channel_id,
+      "recipient_id"_a = &recipient_id);
   if (job_id) {
     n.about = domain::JobNotice{*job_id, block, job_status.value()};
   } else {
-    n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}, channel_id};
+    n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}, channel_id, recipient_id};
   }
   d.schedule_attempts = d.attempts - replayed_attempts;
   return claimed;
@@ -208,14 +209,15 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
   using Text = std::optional<std::string>;
   using Id = std::optional<base::Uuid>;
   // Delivery, number, organisation, monitor, row, job, block, the job's end, group, type, created,
-  // attempted, delivered, status code, error, answer, duration, channel.
+  // attempted, delivered, status code, error, answer, duration, channel, recipient.
   Rows<Column<"delivery_id", base::Uuid>, Column<"attempt", int>, Column<"org_id", base::Uuid>,
        Column<"monitor_id", Id>, Column<"row_id", Id>, Column<"job_id", Id>,
        Column<"block", std::optional<int>>, Column<"job_status", std::optional<domain::JobStatus>>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
        Column<"created_at", base::Timestamp>, Column<"attempted_at", base::Timestamp>,
        Column<"delivered", bool>, Column<"status_code", std::optional<int>>, Column<"error", Text>,
-       Column<"answer", Text>, Column<"duration_us", std::int64_t>, Column<"channel_id", Id>>
+       Column<"answer", Text>, Column<"duration_us", std::int64_t>, Column<"channel_id", Id>,
+       Column<"recipient_id", Id>>
       rows;
   for (const AttemptRecord& a : attempts) {
     const domain::Notification& n = a.notification;
@@ -227,9 +229,22 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
              n.event_group_id, n.type, n.created_at, a.attempted_at,
              a.end == domain::AttemptEnd::kDelivered, a.status_code, a.error,
              a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count(),
-             check ? check->channel_id : std::nullopt);
+             check ? check->channel_id : std::nullopt, check ? check->recipient_id : std::nullopt);
   }
   tx.Exec<"attempt_insert">(rows);
+}
+
+// Recipients whom the relay refuses for good are told nothing more.
+void SuspendBounced(Transaction& tx, const std::vector<AttemptRecord>& attempts) {
+  std::map<base::Uuid, std::string> bounced;  // in id order, which everybody keeps
+  for (const AttemptRecord& a : attempts) {
+    const auto* check = std::get_if<domain::CheckNotice>(&a.notification.about);
+    if (!a.error || domain::ErrorClass(*a.error) != domain::kHardBounce) continue;
+    if (check != nullptr && check->recipient_id) bounced.emplace(*check->recipient_id, *a.error);
+  }
+  Rows<Column<"id", base::Uuid>, Column<"reason", std::string>> rows;
+  for (const auto& [id, reason] : bounced) rows.Add(id, reason);
+  if (!rows.empty()) tx.Exec<"recipient_bounced">(rows);
 }
 
 // Those that are not in history: where an earlier settlement may have happened.
@@ -318,6 +333,7 @@ std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<Atte
     if (!delivered.empty()) tx.Exec<"delivery_settle_delivered">(delivered);
     if (!failed.empty()) tx.Exec<"delivery_settle_failed">(failed);
     InsertAttempts(tx, attempts);
+    SuspendBounced(tx, attempts);
     return SettleEndpoints(tx, attempts, breaker_failures, breaker_interval);
   });
 }

@@ -65,6 +65,21 @@ std::int64_t EraseFacts(Session& session, const Erasure& erasure) {
   });
 }
 
+std::int64_t EraseRecipients(Session& session, const Erasure& erasure) {
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<base::Uuid> ids;
+    for (const auto& row : tx.Exec<"erase_recipients_find">("org_id"_a = erasure.org_id,
+                           "needles"_a = erasure.target.needles())) {
+      base::Uuid id;
+      std::string address;
+      Columns(row).Into("id"_a = &id, "address"_a = &address);
+      if (erasure.target.IsInText(address)) ids.push_back(id);
+    }
+    if (!ids.empty() && Writes(erasure)) tx.Exec<"erase_recipients">("ids"_a = ids);
+    return static_cast<std::int64_t>(ids.size());
+  });
+}
+
 void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
                        const std::vector<std::string>& needles, StoredJob* job) {
   job->seeds = Parse(ReadOne<std::string>(tx.Exec<"erase_seeds_read">("job_id"_a = job_id)));
@@ -243,6 +258,7 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   step.next = place;
   if (place.phase == Phase::kStart) {
     step.facts = EraseFacts(session, erasure);
+    step.recipients = EraseRecipients(session, erasure);
     step.next.phase = Phase::kJobs;
   }
   do {

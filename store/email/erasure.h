@@ -11,9 +11,9 @@
 #include "store/session.h"
 
 // Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,
-// job, job_part, job_chunk, investigation, finding. The rows of monitors that hold the person are
-// listed, and left to their owner. It is the one writer of a part that is written, under the job's
-// lock.
+// job, job_part, job_chunk, investigation, finding, recipient. The rows of monitors that hold the
+// person are listed, and left to their owner. It is the one writer of a part that is written, under
+// the job's lock.
 //
 // The rows of email_fact that go are those of the address itself and, where a lookup is erased
 // from, what its organisation knows of that person by name: other addresses, and guesses that were
@@ -42,6 +42,7 @@ struct ErasedRow {
 // What one call has done, or would do.
 struct ErasureStep {
   std::int64_t facts = 0;
+  std::int64_t recipients = 0;  // of channels' e-mail
   std::int64_t jobs = 0;
   std::int64_t rows = 0;      // of these jobs, findings included
   std::int64_t findings = 0;  // of these jobs

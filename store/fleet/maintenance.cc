@@ -177,7 +177,10 @@ constexpr Task kTasks[] = {
      }},
     {"dead_deliveries",
      {},
-     [](Run& run) { run.InBatches<"dead_expire">("kept_h"_a = run.retention.dead.count()); }},
+     [](Run& run) {
+       run.InBatches<"dead_expire">("kept_h"_a = run.retention.dead.count());
+       run.InBatches<"digest_expire">("kept_h"_a = run.retention.dead.count());
+     }},
     {"audit",
      {},
      [](Run& run) { run.InBatches<"audit_expire">("kept_h"_a = run.retention.audit.count()); }},

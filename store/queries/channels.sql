@@ -16,9 +16,10 @@ select count(*)::int from (select from channel where org_id = @org_id limit @lim
 
 -- name: channel_insert
 insert into channel (id, org_id, name, kind, url, sealed_url, sealed_url_key_id, shown_url, tag, endpoint_id, events,
-                     digest, include_values, locale)
+                     digest, include_values, locale, recipient_ids, digest_at)
 values (@id, @org_id, @name, @kind, @url, @sealed_url::bytea, @sealed_url_key_id, @shown_url, @tag, @endpoint_id,
-        @events::smallint[], @digest, @include_values, @locale)
+        @events::smallint[], @digest, @include_values, @locale, @recipient_ids::uuid[],
+        @digest_at::timestamptz)
 returning :channel_columns
 
 -- name: channel_list
@@ -33,16 +34,18 @@ limit @limit
 select :channel_columns from channel where id = @id and org_id = @org_id
 
 -- name: channel_update
--- What is null stays as it is; the address where @sets_url.
+-- What is null stays as it is; the address, and the tag with it, where not @sets_url.
 update channel
 set name = coalesce(@name, name), events = coalesce(@events::smallint[], events),
     include_values = coalesce(@include_values::boolean, include_values),
-    digest = coalesce(@digest, digest), tag = coalesce(@tag, tag),
-    url = case when @sets_url::boolean then @url else url end,
+    digest = coalesce(@digest, digest), digest_at = coalesce(@digest_at::timestamptz, digest_at),
+    tag = case when @sets_url::boolean then @tag else tag end,
+    url = case when @sets_url then @url else url end,
     sealed_url = case when @sets_url then @sealed_url::bytea else sealed_url end,
     sealed_url_key_id = case when @sets_url then @sealed_url_key_id else sealed_url_key_id end,
     shown_url = case when @sets_url then @shown_url else shown_url end,
     endpoint_id = case when @sets_url then @endpoint_id::uuid else endpoint_id end,
+    recipient_ids = coalesce(@recipient_ids::uuid[], recipient_ids),
     updated_at = now()
 where id = @id and org_id = @org_id
 returning :channel_columns
@@ -67,10 +70,18 @@ order by given.n
 -- name: channel_news
 -- The channels of deliveries, and what their notifications are about. Nothing of a channel that was deleted.
 select u.delivery_id, c.id as channel_id, c.org_id, c.kind, c.url, c.sealed_url, c.sealed_url_key_id, c.tag,
-       c.endpoint_id, c.include_values, m.name as monitor_name, m.metadata, r.subject
-from unnest(@delivery_id::uuid[], @channel_id::uuid[], @monitor_id::uuid[], @row_id::uuid[])
-  as u(delivery_id, channel_id, monitor_id, row_id)
+       c.endpoint_id, c.include_values, c.name as channel_name, a.id as recipient_id,
+       coalesce(a.address, '') as address, a.status as recipient_status, m.name as monitor_name, m.metadata, r.subject
+from unnest(@delivery_id::uuid[], @channel_id::uuid[], @monitor_id::uuid[], @row_id::uuid[], @recipient_id::uuid[])
+  as u(delivery_id, channel_id, monitor_id, row_id, recipient_id)
 join channel c on c.id = u.channel_id
+left join lateral (
+  select p.id, p.address, p.status from recipient p
+  where p.id = any (c.recipient_ids)
+    and (p.id = u.recipient_id or (u.recipient_id is null and p.status = :recipient_confirmed))
+  order by array_position(c.recipient_ids, p.id)
+  limit 1
+) a on true
 left join monitor m on m.id = u.monitor_id
 left join monitor_row r on r.id = u.row_id
 

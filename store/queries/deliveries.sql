@@ -63,7 +63,7 @@ returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.blo
           case when d.channel_id is null then coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id)
                else c.endpoint_id end as endpoint_id,
           m.metadata, now(),
-          d.replayed_attempts, d.channel_id
+          d.replayed_attempts, d.channel_id, d.recipient_id
 
 -- fragment: target_columns
 -- The place where a monitor's notifications go.
@@ -103,12 +103,12 @@ where exists (select from delivery_attempt a where a.delivery_id = u.id and a.at
 -- name: attempt_insert
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, job_id, block, job_status,
                               event_group_id, type, created_at, attempted_at, delivered, status_code, error, answer,
-                              duration_us, channel_id)
+                              duration_us, channel_id, recipient_id)
 select * from unnest(@delivery_id::uuid[], @attempt::int[], @org_id::uuid[], @monitor_id::uuid[], @row_id::uuid[],
                      @job_id::uuid[], @block::smallint[], @job_status::smallint[], @event_group_id::uuid[],
                      @type::smallint[], @created_at::timestamptz[], @attempted_at::timestamptz[],
                      @delivered::boolean[], @status_code::int[], @error::text[], @answer::bytea[],
-                     @duration_us::bigint[], @channel_id::uuid[])
+                     @duration_us::bigint[], @channel_id::uuid[], @recipient_id::uuid[])
 
 -- name: delivery_renew
 update delivery d set available_at = now() + @lease_ms * interval '1 millisecond'

@@ -137,10 +137,12 @@ select org_id from hastened
 -- name: delivery_admin_resend
 -- Pending again, for where its monitor or its job sends now; nothing where that is nowhere.
 insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, job_id, block, job_status, event_group_id, type,
-                      created_at, attempts, available_at, replayed_at, replayed_attempts, channel_id, state)
+                      created_at, attempts, available_at, replayed_at, replayed_attempts, channel_id, state,
+                      recipient_id)
 select a.delivery_id, a.org_id, coalesce(c.endpoint_id, m.endpoint_id, j.endpoint_id), a.monitor_id, a.row_id, a.job_id, a.block,
        a.job_status, a.event_group_id, a.type, a.created_at, a.attempt, now(), now(), a.attempt,
-       a.channel_id, case when a.channel_id is null then :delivery_pending else :delivery_pending_of_channel end
+       a.channel_id, case when a.channel_id is null then :delivery_pending else :delivery_pending_of_channel end,
+       a.recipient_id
 from delivery_attempt a
 left join monitor m on m.id = a.monitor_id
 left join job j on j.id = a.job_id

@@ -10,6 +10,19 @@ delete from email_fact f
 using unnest(@org_id::uuid[], @address::text[]) as u(org_id, address)
 where f.org_id = u.org_id and f.address = u.address
 
+-- name: erase_recipients_find
+-- Recipients of channels' e-mail whose address holds one, as erase_facts_find.
+select id, address from recipient
+where address is not null and (@org_id::uuid is null or org_id = @org_id)
+  and exists (select from unnest(@needles::text[]) as u(needle)
+              where strpos(lower(address collate "C"), u.needle) > 0)
+order by id
+
+-- name: erase_recipients
+-- Nobody is told at these addresses again.
+update recipient set address = null, status = :recipient_unsubscribed, status_reason = null
+where id = any (@ids::uuid[])
+
 -- name: erase_facts_by_name
 -- @org_id organisation, @person_keys keys of one person, @guesses addresses that may have been guessed from the name:
 -- facts about the person, and those guesses that nobody has.

@@ -68,15 +68,34 @@ select :target_columns from monitor where id = any(@monitor_ids::uuid[])
 
 -- name: record_channel_deliveries
 -- To the channels that the monitors name now and that want it; what was claimed before a channel joined does not tell it.
-insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, state, available_at, channel_id)
-select u.id, u.org_id, c.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type, :delivery_pending_of_channel,
-       now(), c.id
-from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id, unnest(@channel_id::uuid[]) as channel_id,
-             unnest(@monitor_id::uuid[]) as monitor_id, unnest(@row_id::uuid[]) as row_id,
-             unnest(@event_group_id::uuid[]) as event_group_id, unnest(@type::smallint[]) as type) as u
-join monitor m on m.id = u.monitor_id and u.channel_id = any (m.channel_ids)
-join channel c on c.id = u.channel_id and c.org_id = u.org_id
-where c.status = :channel_active and u.type = any (c.events) and c.endpoint_id is not null
+-- One of kind email has a delivery a recipient, whose id is made of the given one: its time stays. What a digest tells
+-- waits for it.
+with told as materialized (
+  select u.id, u.org_id, u.monitor_id, u.row_id, u.event_group_id, u.type, c.id as channel_id, c.endpoint_id,
+         c.recipient_ids, c.digest <> 'none' as waits
+  from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id, unnest(@channel_id::uuid[]) as channel_id,
+               unnest(@monitor_id::uuid[]) as monitor_id, unnest(@row_id::uuid[]) as row_id,
+               unnest(@event_group_id::uuid[]) as event_group_id, unnest(@type::smallint[]) as type) as u
+  join monitor m on m.id = u.monitor_id and u.channel_id = any (m.channel_ids)
+  join channel c on c.id = u.channel_id and c.org_id = u.org_id
+  where c.status = :channel_active and u.type = any (c.events) and c.endpoint_id is not null
+), waiting as (
+  insert into digest_event (channel_id, monitor_id, row_id, event_group_id, type)
+  select channel_id, monitor_id, row_id, event_group_id, type from told where waits
+)
+insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, state, available_at, channel_id,
+                      recipient_id)
+select case when r.id is null then t.id
+            else overlay(t.id::text placing left(md5(t.id::text || r.id::text), 12) from 25)::uuid end,
+       t.org_id, t.endpoint_id, t.monitor_id, t.row_id, t.event_group_id, t.type, :delivery_pending_of_channel, now(),
+       t.channel_id, r.id
+from told t
+cross join lateral (
+  select null::uuid as id where t.recipient_ids is null
+  union all
+  select a.id from recipient a where a.id = any (t.recipient_ids) and a.status = :recipient_confirmed
+) r
+where not t.waits
 
 -- name: record_log
 insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes, check_ms)

@@ -3,6 +3,7 @@ packages conflict with each other, so they are unpacked and not installed. Every
 They need root, as they change to users of their own."""
 
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -117,8 +118,8 @@ def opensmtpd(packages, work, address, port):
     return Server("opensmtpd", [packages / "opensmtpd/usr/sbin/smtpd", "-d", "-f", config], address, port)
 
 
-def postfix(packages, work, address, port, domain="postfix.test", catch_all=False, policy=None):
-    """Postfix refuses unknown mailboxes with 550 5.1.1."""
+def postfix(packages, work, address, port, domain="postfix.test", catch_all=False, policy=None, mailboxes=None):
+    """Postfix refuses unknown mailboxes with 550 5.1.1. It keeps mail in the folder `mailboxes`, or nowhere."""
     for user in ("vdpostfix", "vdpostdrop"):
         ensure_user(user)
     root = packages / "postfix"
@@ -138,6 +139,14 @@ def postfix(packages, work, address, port, domain="postfix.test", catch_all=Fals
     shutil.chown(data, "vdpostfix")
     users = work / "users"
     users.write_text(("@%s x\n" % domain) if catch_all else "".join(f"{user}@{domain} x\n" for user in KNOWN))
+    keeps = "virtual_transport = discard:"
+    if mailboxes:
+        mailboxes.mkdir()
+        shutil.chown(mailboxes, "vdpostfix")
+        owner = pwd.getpwnam("vdpostfix")
+        users.write_text("".join(f"{user}@{domain} {user}/\n" for user in KNOWN))
+        keeps = (f"virtual_transport = virtual\nvirtual_mailbox_base = {mailboxes}\nvirtual_minimum_uid = 1\n"
+                 f"virtual_uid_maps = static:{owner.pw_uid}\nvirtual_gid_maps = static:{owner.pw_gid}")
     restrictions = "reject_unauth_destination" + (f", check_policy_service inet:{policy}" if policy else "")
     libraries = f"{root}/usr/lib/postfix"
     (etc / "main.cf").write_text(textwrap.dedent(f"""\
@@ -159,7 +168,6 @@ def postfix(packages, work, address, port, domain="postfix.test", catch_all=Fals
         mynetworks =
         virtual_mailbox_domains = {domain}
         virtual_mailbox_maps = texthash:{users}
-        virtual_transport = discard:
         alias_maps =
         alias_database =
         smtpd_relay_restrictions = {restrictions}
@@ -168,7 +176,7 @@ def postfix(packages, work, address, port, domain="postfix.test", catch_all=Fals
         smtpd_tls_security_level = none
         maillog_file_prefixes = {work}
         maillog_file = {work}/log
-        """))
+        """) + keeps + "\n")
     (etc / "master.cf").write_text(textwrap.dedent(f"""\
         {address}:{port} inet n - n - - smtpd
         pickup unix n - n 60 1 pickup

@@ -1,8 +1,10 @@
 """The document and the server hold each other, by tools that nobody here wrote: redocly lints what api/openapi/ renders to;
 prism stands between a client that walks every route and a live server, and refuses what the document does not say."""
 
+import base64
 import concurrent.futures
 import hashlib
+import hmac
 import json
 import subprocess
 import urllib.parse
@@ -10,7 +12,7 @@ import uuid
 
 import psycopg2
 
-from conftest import ROOT, call, wait_until
+from conftest import ENCRYPTION_KEY, ROOT, call, wait_until
 from contract import BODY_BYTES_MAX, DOCUMENT, npm_tool, operations, prism, strict
 
 
@@ -134,7 +136,7 @@ def walk(proxy, service, tenant):
     yield from walk_credits(ask, service)
     yield from walk_investigations(ask, service)
     yield from walk_search(ask, service)
-    yield from walk_channels(ask)
+    yield from walk_channels(ask, service)
     yield from walk_workflows(ask)
     yield from walk_clients(ask)
 
@@ -283,7 +285,16 @@ def walk_search(ask, service):
     yield "deleteExclusionList", ask("DELETE", path)
 
 
-def walk_channels(ask):
+def unsubscribe_link(service):
+    """The link of a recipient of e-mail, as docs/channels.md has it in its messages: there is no relay here to send one."""
+    recipient = str(uuid.uuid4())
+    service.sql("insert into recipient (id, org_id, digest) select %s, id, %s from organisation limit 1",
+                [recipient, recipient.replace("-", "").encode()])
+    mac = hmac.new(bytes.fromhex(ENCRYPTION_KEY), b"channel_mail_unsubscribe " + recipient.encode(), "sha256").digest()
+    return f"/mail-addresses/{recipient}?token={base64.urlsafe_b64encode(mac).decode().rstrip('=')}"
+
+
+def walk_channels(ask, service):
     made = ask("POST", "/channels", CHANNEL)
     yield "createChannel", made
     path = f"/channels/{made.json['id']}"
@@ -299,6 +310,9 @@ def walk_channels(ask):
     feed = ask("POST", "/channels", {"name": "Feed", "kind": "feed"})
     yield "createChannel", feed
     yield "readChannelFeed", ask("GET", feed.json["target"]["url"])
+    link = unsubscribe_link(service)
+    yield "openMailLink", ask("GET", link)
+    yield "followMailLink", ask("POST", link)
 
 
 def walk_workflows(ask):
@@ -505,7 +519,8 @@ class Errors:
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
-            "monitor_id", "task_id", "client_id", "list_id", "channel_id", "investigation_id", "workflow_id", "run_id")})
+            "monitor_id", "task_id", "client_id", "list_id", "channel_id", "address_id", "investigation_id", "workflow_id",
+            "run_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":

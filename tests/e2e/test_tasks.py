@@ -11,7 +11,8 @@ import sys
 import psycopg2
 import pytest
 
-from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, clean_environment, free_port, wait_until
+from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, Vedette, call, clean_environment, free_port, wait_until
+from mail_relay import MailRelay
 from test_find_email import make_world  # noqa: F401
 
 
@@ -121,6 +122,47 @@ def test_a_workflow_runs_every_weekday_at_nine(vedette, tmp_path):
     assert json.loads(page.run("begin", "queue", **ids))["overlap"] == "queue_one"
     assert json.loads(page.run("begin", "pause", **ids))["next_run_times"] == []
     assert page.samples() == {"begin", "create", "trigger", "queue", "history", "pause"}
+
+
+def test_whoever_wants_to_is_told_by_mail_and_in_a_chat(binary, database, nginx, receiver, tmp_path):
+    nginx.write("pricing.html", "<p class=price>49 EUR</p>")
+    relay = MailRelay()
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_MAIL_RELAY": f"smtp://127.0.0.1:{relay.port}", "VEDETTE_MAIL_FROM": "alerts@vedette.example",
+        "VEDETTE_API_PUBLIC_URL": "https://vedette.example"}).migrate().start()
+    try:
+        tenant = service.organisation()
+        page = Page("be-told.md", tmp_path, {
+            "https://api.example.com": service.api, "vd_live_...": tenant.api_key,
+            "https://hooks.slack.com/services/T0/B0/secret": f"{receiver.url}/secret",
+            "https://www.example.com/pricing": f"{nginx.url}/pricing.html"})
+        mail = json.loads(page.run("begin", "mail"))
+        assert mail["status"] == "unconfirmed"
+        (question,) = wait_until("the question", lambda: relay.to("ann@acme.example"))
+        text = question.get_body(("plain",)).get_content()
+        link = re.search(r"https://vedette\.example(/mail-addresses/\S+)", text).group(1)
+        assert call("GET", service.api + link).status == 200
+        chat = json.loads(page.run("begin", "chat"))["id"]
+        assert json.loads(page.run("begin", "try", chat=chat))["delivered"] is True
+        monitor = json.loads(page.run("begin", "create", mail=mail["id"], chat=chat))["id"]
+        wait_until("the first check", lambda: tenant.finished_ticks(monitor))
+        nginx.write("pricing.html", "<p class=price>59 EUR</p>")
+        tenant.post(f"/monitors/{monitor}/trigger", {})
+        wait_until("the chat to be told", lambda: len(receiver.requests) == 2)
+        assert len(relay.to("ann@acme.example")) == 1, "it waits for nine"
+        database.rows("update channel set digest_at = now() where digest <> 'none'")
+        wait_until("the digest", lambda: len(relay.to("ann@acme.example")) == 2)
+        digest = relay.to("ann@acme.example")[1]
+        assert digest["Subject"] == "Prices by mail: 1 notification"
+        assert "Pricing pages, " in digest.get_body(("plain",)).get_content()
+        states = {channel["name"]: channel["status"] for channel in json.loads(page.run("begin", "look"))["channels"]}
+        assert states == {"Prices by mail": "active", "Prices in the chat": "active"}
+        assert page.samples() == {"begin", "mail", "chat", "try", "create", "look"}
+        assert service.stop() == 0
+    finally:
+        if service.process.poll() is None:
+            service.kill()
+        relay.close()
 
 
 def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811

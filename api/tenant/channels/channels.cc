@@ -13,7 +13,9 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "domain/channel/channel.h"
+#include "domain/channel/digest.h"
 #include "domain/channel/feed.h"
+#include "domain/channel/mail.h"
 #include "domain/text/limits.h"
 #include "store/channels/channels.h"
 
@@ -26,7 +28,6 @@ using rest::Presence;
 
 constexpr std::size_t kWordCharsMax = 200;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400
-constexpr std::string_view kNoDigest = "none";
 
 rest::CursorOf ChannelsOf(const base::Uuid& org_id) {
   return {'c', org_id};
@@ -51,9 +52,28 @@ base::Json TargetJson(const store::Channel& channel, const config::Config& confi
     return {
         {"url", config.public_url + domain::FeedPath(channel.id, config.security.encryption_key)}};
   }
+  if (channel.kind == ChannelKind::kEmail) {
+    base::Json addresses = base::Json::array();
+    for (const auto& recipient : channel.recipients) {
+      if (!recipient.address.empty()) addresses.push_back(recipient.address);
+    }
+    return {{"addresses", std::move(addresses)}};
+  }
   base::Json target{{"url", channel.shown_url}};
   if (channel.tag) target["tag"] = *channel.tag;
   return target;
+}
+
+// Each address with what became of it.
+base::Json RecipientsJson(const store::Channel& channel) {
+  base::Json recipients = base::Json::array();
+  for (const auto& recipient : channel.recipients) {
+    if (recipient.address.empty()) continue;
+    base::Json& json = recipients.emplace_back(base::Json{
+        {"address", recipient.address}, {"status", domain::MailStatusName(recipient.status)}});
+    if (recipient.reason) json["status_reason"] = *recipient.reason;
+  }
+  return recipients;
 }
 
 base::Json ChannelJson(const store::Channel& channel, const config::Config& config) {
@@ -70,13 +90,15 @@ base::Json ChannelJson(const store::Channel& channel, const config::Config& conf
                   {"created_at", base::FormatTimestamp(channel.created_at)}};
   if (channel.locale) json["locale"] = *channel.locale;
   if (channel.status_reason) json["status_reason"] = *channel.status_reason;
+  if (channel.kind == ChannelKind::kEmail) json["recipients"] = RecipientsJson(channel);
   return json;
 }
 
 // What a request says of the address.
 struct Target {
-  std::string url;
-  std::optional<std::string> tag;
+  std::string url{};
+  std::optional<std::string> tag{};
+  std::optional<std::vector<std::string>> addresses{};  // of kind email, which has no url
 };
 
 // A text member of `target`; nothing, and a problem, where it is none.
@@ -97,6 +119,44 @@ std::optional<std::string> TargetText(const base::Json& target, const std::strin
   return text;
 }
 
+// The addresses of a target, each mailbox once.
+std::optional<Target> ReadAddresses(const base::Json& target, rest::Problems* problems) {
+  const base::Json loc = base::Json::array({"body", "target", "addresses"});
+  for (const auto& [name, member] : target.items()) {
+    if (name == "addresses") continue;
+    problems->Add(base::Json::array({"body", "target", rest::Shortened(name)}), "extra_forbidden",
+                  "The target of this kind has addresses alone", nullptr);
+  }
+  const auto given = target.find("addresses");
+  if (given == target.end()) {
+    problems->Add(loc, "missing", "Field required");
+    return std::nullopt;
+  }
+  if (!given->is_array() || given->empty() || given->size() > domain::kMailAddressesMax) {
+    problems->Add(
+        loc, "list_type",
+        fmt::format("Input should be an array of 1 to {} addresses", domain::kMailAddressesMax),
+        nullptr);
+    return std::nullopt;
+  }
+  std::vector<std::string> addresses;
+  std::vector<std::string> digests;
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const base::Json& value = given->at(i);
+    std::string digest =
+        value.is_string() ? domain::MailDigest(value.get_ref<const std::string&>()) : "";
+    if (digest.empty()) {
+      problems->Add(base::Json::array({"body", "target", "addresses", i}), "value_error",
+                    "Input should be an address in ASCII, whose local part needs no quotes",
+                    nullptr);
+    } else if (std::find(digests.begin(), digests.end(), digest) == digests.end()) {
+      digests.push_back(std::move(digest));
+      addresses.push_back(value.get<std::string>());
+    }
+  }
+  return Target{.addresses = std::move(addresses)};
+}
+
 std::optional<Target> ReadTarget(rest::BodyReader* reader, Presence presence,
                                  const std::optional<ChannelKind>& kind, rest::Problems* problems) {
   const base::Json* value = reader->Member("target", presence);
@@ -106,6 +166,7 @@ std::optional<Target> ReadTarget(rest::BodyReader* reader, Presence presence,
     problems->Add(loc, "dict_type", "Input should be an object", nullptr);
     return std::nullopt;
   }
+  if (*kind == ChannelKind::kEmail) return ReadAddresses(*value, problems);
   const bool takes_tag = *kind == ChannelKind::kApprise;
   for (const auto& [name, member] : value->items()) {
     if (name == "url" || (takes_tag && name == "tag")) continue;
@@ -121,7 +182,7 @@ std::optional<Target> ReadTarget(rest::BodyReader* reader, Presence presence,
   auto tag =
       takes_tag ? TargetText(*value, "tag", domain::kChannelTagCharsMax, problems) : std::nullopt;
   if (!url) return std::nullopt;
-  return Target{std::move(*url), std::move(tag)};
+  return Target{std::move(*url), std::move(tag), std::nullopt};
 }
 
 // The types in `events`, each once; at least one.
@@ -147,9 +208,16 @@ std::optional<std::vector<domain::NotificationType>> ReadEvents(rest::BodyReader
   return types;
 }
 
-std::optional<std::string> ReadDigest(rest::BodyReader* reader) {
+std::optional<std::string> ReadDigest(rest::BodyReader* reader,
+                                      const std::optional<ChannelKind>& kind) {
   auto digest = reader->Text("digest", Presence::kOptional, 0, kWordCharsMax);
-  if (digest && *digest != kNoDigest) reader->Refuse("digest", "Input should be 'none'");
+  if (!digest || *digest == domain::kNoDigest) return digest;
+  const auto read = domain::Digest::Read(*digest);
+  if (const auto* fault = std::get_if<std::string>(&read)) {
+    reader->Refuse("digest", *fault);
+  } else if (kind == ChannelKind::kFeed) {
+    reader->Refuse("digest", "A feed is read, and has no digest");
+  }
   return digest;
 }
 
@@ -178,6 +246,8 @@ rest::Handled CreateChannel(Call& call) {
   const auto kind = kind_name ? domain::ParseChannelKind(*kind_name) : std::nullopt;
   if (kind_name && !kind) {
     reader.Refuse("kind", "Input should be " + domain::ChannelKindNames());
+  } else if (kind == ChannelKind::kEmail && call.parts.config.mail.relay.empty()) {
+    reader.Refuse("kind", "E-mail needs a relay, and the operator has none: [mail] relay");
   }
   const bool has_target = kind && *kind != ChannelKind::kFeed;
   const auto target = has_target ? ReadTarget(&reader, Presence::kRequired, kind, &problems)
@@ -187,15 +257,16 @@ rest::Handled CreateChannel(Call& call) {
   channel.events = ReadEvents(&reader, &problems)
                        .value_or(std::vector{domain::NotificationType::kChanged,
                                              domain::NotificationType::kFailed});
-  channel.digest = ReadDigest(&reader).value_or(std::string(kNoDigest));
+  channel.digest = ReadDigest(&reader, kind).value_or(std::string(domain::kNoDigest));
   channel.include_values = reader.Boolean("include_values", Presence::kOptional).value_or(true);
   channel.locale = reader.Text("locale", Presence::kOptional, 1, kWordCharsMax);
   reader.Finish();
   problems.Check();
   channel.kind = *kind;
   if (target) {
-    channel.url = ToChannelUrl(call, *kind, *target);
+    if (!target->addresses) channel.url = ToChannelUrl(call, *kind, *target);
     channel.tag = target->tag;
+    channel.addresses = target->addresses;
   }
   const auto made = store::CreateChannel(call.session(), call.parts.clock, call.caller.org_id,
                                          channel, AuditOf(call, "channel.create"));
@@ -246,14 +317,15 @@ rest::Handled UpdateChannel(Call& call) {
   const auto target = has_target ? ReadTarget(&reader, Presence::kOptional, found.kind, &problems)
                                  : std::optional<Target>();
   change.events = ReadEvents(&reader, &problems);
-  change.digest = ReadDigest(&reader);
+  change.digest = ReadDigest(&reader, found.kind);
   change.include_values = reader.Boolean("include_values", Presence::kOptional);
   if (reader.Has("kind")) reader.Refuse("kind", "The kind is fixed: make another channel");
   reader.Finish();
   problems.Check();
   if (target) {
-    change.url = ToChannelUrl(call, found.kind, *target);
+    if (!target->addresses) change.url = ToChannelUrl(call, found.kind, *target);
     change.tag = target->tag;
+    change.addresses = target->addresses;
   }
   const auto changed = store::UpdateChannel(call.session(), call.parts.clock, call.caller.org_id,
                                             id, change, AuditOf(call, "channel.update"));
@@ -274,6 +346,9 @@ rest::Handled TestChannel(Call& call) {
   const auto found = FindChannel(call);
   CheckEmptyBody(call);
   if (found.kind == ChannelKind::kFeed) return rest::Conflict("a feed is read, and told nothing");
+  if (found.kind == ChannelKind::kEmail && found.status != domain::ChannelStatus::kActive) {
+    return rest::Conflict("no address may be told: " + found.status_reason.value_or(""));
+  }
   call.parts.webhook_tester.Test(
       {call.caller.org_id, base::Uuid(), found.shown_url, std::nullopt, found.id},
       [answer = call.answer](const WebhookTestOutcome& outcome) {

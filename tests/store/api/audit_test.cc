@@ -182,6 +182,7 @@ const std::set<std::string> kWithoutAnEntry = {
     "/monitors/preview",
     "/monitors/{monitor_id}/webhook/test",
     "/channels/{channel_id}/test",
+    "/mail-addresses/{address_id}",
     "/search/filter-field-values",
     "/find-email",
     "/find-email-async",

@@ -70,7 +70,11 @@ TEST_F(ApiChannels, TheAddressOfAChatIsSealedAndShownInPartAlone) {
 
 TEST_F(ApiChannels, WhatCannotBeToldIsRefusedWithItsReason) {
   EXPECT_EQ(Make({{"kind", "pigeon"}}).loc(), R"(["body","kind"])");
-  EXPECT_EQ(Make({{"digest", "hourly"}}).loc(), R"(["body","digest"])");
+  EXPECT_EQ(Make({{"digest", "monthly"}}).loc(), R"(["body","digest"])");
+  EXPECT_EQ(Make({{"digest", "daily at 09:00 Europe/Berlim"}}).loc(), R"(["body","digest"])");
+  EXPECT_EQ(
+      Ask("POST", "/channels", Json{{"name", "f"}, {"kind", "feed"}, {"digest", "hourly"}}).loc(),
+      R"(["body","digest"])");
   EXPECT_EQ(Make({{"events", Json::array()}}).loc(), R"(["body","events"])");
   EXPECT_EQ(Make({{"events", {"monitor.webhook.test"}}}).loc(), R"(["body","events",0])");
   EXPECT_EQ(Make({{"target", Json::object()}}).loc(), R"(["body","target","url"])");
@@ -83,6 +87,36 @@ TEST_F(ApiChannels, WhatCannotBeToldIsRefusedWithItsReason) {
                   {"target", {{"url", "https://a.example/notify/k"}, {"tag", "sales"}}}})
                 .body["target"]["tag"],
             "sales");
+}
+
+TEST_F(ApiChannels, EmailWithoutARelayIsRefusedWithThatReason) {
+  const Reply refused =
+      Make({{"kind", "email"}, {"target", {{"addresses", {"ann@acme.example"}}}}});
+  EXPECT_EQ(refused.loc(), R"(["body","kind"])");
+  EXPECT_THAT(refused.raw.body, HasSubstr("[mail] relay"));
+}
+
+TEST_F(ApiChannels, ADigestIsShownAsItWasGivenAndIsDueByItsClock) {
+  const Reply made = Make({{"digest", "daily at 09:00 Europe/Berlin"}});
+  EXPECT_EQ(made.body["digest"], "daily at 09:00 Europe/Berlin") << made.raw.body;
+  EXPECT_EQ(Sql("select to_char(digest_at at time zone 'Europe/Berlin', 'HH24:MI') from channel"),
+            "09:00");
+  const std::string path = "/channels/" + made.body["id"].get<std::string>() + "/update";
+  Ask("POST", path, Json{{"name", "n"}});
+  EXPECT_EQ(Sql("select digest_at > now() from channel"), "t");
+  EXPECT_EQ(Ask("POST", path, Json{{"digest", "none"}}).body["digest"], "none");
+  EXPECT_EQ(Sql("select digest_at <= now() from channel"), "t") << "what waits goes soon";
+}
+
+TEST_F(ApiChannels, ATargetIsReplacedAsAWhole) {
+  const std::string path =
+      "/channels/" + MakeId({{"kind", "apprise"},
+                             {"target", {{"url", "https://a.example/notify/k"}, {"tag", "x"}}}});
+  const Json named = Ask("POST", path + "/update", Json{{"name", "n"}}).body["target"];
+  EXPECT_EQ(named["tag"], "x") << "what is left out stays";
+  const Json target{{"url", "https://a.example/notify/k"}};
+  const Json untagged = Ask("POST", path + "/update", Json{{"target", target}}).body["target"];
+  EXPECT_FALSE(untagged.contains("tag")) << untagged.dump();
 }
 
 TEST_F(ApiChannels, AnOrganisationHasAtMostSoMany) {

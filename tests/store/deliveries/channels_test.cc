@@ -1,7 +1,11 @@
 // Notifications for channels: written with the check, claimed, tried, replayed, and left alone by
 // processes that know no channels.
 #include "store/channels/channels.h"
+
+#include <set>
+
 #include "domain/job/job.h"
+#include "store/channels/digests.h"
 #include "store/channels/news.h"
 #include "store/deliveries/deliveries.h"
 #include "store/deliveries/delivery_views.h"
@@ -60,7 +64,18 @@ class ChannelDeliveryTest : public PipelineTest {
         {200, 10, 10, room, room, room, 3, std::chrono::seconds(30), lease}, {}, {});
   }
 
-  void Settle(const store::LeasedDelivery& d, AttemptEnd end) {
+  base::Uuid NewMail(std::vector<std::string> addresses) {
+    store::NewChannel channel;
+    channel.name = "n";
+    channel.kind = domain::ChannelKind::kEmail;
+    channel.addresses = std::move(addresses);
+    channel.events = {NotificationType::kChanged};
+    channel.digest = "none";
+    return store::CreateChannel(session, clock, org, channel, Audit()).value().id;
+  }
+
+  void Settle(const store::LeasedDelivery& d, AttemptEnd end,
+              const std::string& error = "http_status: 500") {
     store::AttemptRecord a;
     a.end = end;
     a.notification = d.notification;
@@ -68,7 +83,7 @@ class ChannelDeliveryTest : public PipelineTest {
     a.attempt = d.attempts + 1;
     a.attempted_at = clock.Now();
     a.status_code = end == AttemptEnd::kDelivered ? 200 : 500;
-    if (end != AttemptEnd::kDelivered) a.error = "http_status: 500";
+    if (end != AttemptEnd::kDelivered) a.error = error;
     store::SettleAttempts(session, {a}, false, 3, std::chrono::seconds(30));
   }
 
@@ -97,6 +112,77 @@ TEST_F(ChannelDeliveryTest, EachChannelThatWantsItIsToldOfACheckAndNoOther) {
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages.begin()->second.url, "http://a.example/");
   EXPECT_TRUE(messages.begin()->second.news.monitor_name);
+}
+
+TEST_F(ChannelDeliveryTest, EachConfirmedRecipientOfAnEmailHasADeliveryOfItsOwn) {
+  const auto channel = NewMail({"ann@acme.example", "bob@acme.example", "eve@acme.example"});
+  Sql("update recipient set status = 1 where address <> 'eve@acme.example'");
+  EXPECT_EQ(Claim().deliveries.size(), 3U) << "their owners are asked";
+  Sql("delete from delivery");
+  Check({channel});
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 2U);
+  std::set<std::string> told;
+  for (const auto& d : claim.deliveries) {
+    const auto messages = store::ReadChannelMessages(session, {d.notification}, {});
+    told.insert(messages.at(d.notification.delivery_id).recipient.value().address);
+  }
+  EXPECT_EQ(told, (std::set<std::string>{"ann@acme.example", "bob@acme.example"}));
+  EXPECT_NE(claim.deliveries[0].notification.delivery_id,
+            claim.deliveries[1].notification.delivery_id);
+}
+
+TEST_F(ChannelDeliveryTest, ARecipientWhomTheRelayRefusesForGoodIsSuspendedWithTheAttempt) {
+  const auto channel = NewMail({"ann@acme.example"});
+  Sql("update recipient set status = 1");
+  Sql("delete from delivery");
+  Check({channel});
+  Settle(Claim().deliveries.at(0), AttemptEnd::kDead, "hard_bounce: refused (550 5.1.1)");
+  EXPECT_EQ(Sql("select status || status_reason from recipient"),
+            "2hard_bounce: refused (550 5.1.1)");
+  const auto shown = store::GetChannel(session, org, channel);
+  EXPECT_EQ(shown->status, domain::ChannelStatus::kSuspended);
+}
+
+TEST_F(ChannelDeliveryTest, ADigestTellsWhatWaitedOnceAndAnEmptyOneIsNotSent) {
+  const auto channel = NewChannel("a.example");
+  Sql("update channel set digest = 'hourly', digest_at = now() - interval '1 minute'");
+  EXPECT_EQ(store::CutDigests(session, clock), 1);
+  EXPECT_TRUE(Claim().deliveries.empty()) << "nothing waited";
+  EXPECT_EQ(Sql("select digest_at > now() from channel"), "t");
+  Check({channel});
+  EXPECT_TRUE(Claim().deliveries.empty()) << "it waits";
+  EXPECT_EQ(store::CutDigests(session, clock), 0) << "it is not due";
+  Sql("update channel set digest_at = now()");
+  EXPECT_EQ(store::CutDigests(session, clock), 1);
+  EXPECT_EQ(store::CutDigests(session, clock), 0);
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  const auto& n = claim.deliveries[0].notification;
+  EXPECT_EQ(domain::EventTypeHeader(n), "channel.digest");
+  const auto messages = store::ReadChannelMessages(session, {n}, {});
+  const domain::ChannelNews& news = messages.at(n.delivery_id).news;
+  EXPECT_EQ(news.digest.value().notifications, 1);
+  EXPECT_EQ(news.digest->labels.size(), news.events.size());
+  Settle(claim.deliveries[0], AttemptEnd::kDelivered);
+  Sql("update channel set digest_at = now()");
+  EXPECT_EQ(store::CutDigests(session, clock), 1);
+  EXPECT_TRUE(Claim().deliveries.empty()) << "told once";
+}
+
+TEST_F(ChannelDeliveryTest, WhatWaitsForAChannelThatLeavesItsDigestIsTold) {
+  const auto channel = NewChannel("a.example");
+  Sql("update channel set digest = 'weekly', digest_at = now() + interval '1 day'");
+  Check({channel});
+  store::ChannelChange change;
+  change.digest = "none";
+  store::UpdateChannel(session, clock, org, channel, change, Audit());
+  EXPECT_EQ(store::CutDigests(session, clock), 1);
+  EXPECT_EQ(Claim().deliveries.size(), 1U);
+  EXPECT_EQ(Sql("select digest_at > now() from channel"), "t") << "one last look";
+  Sql("update channel set digest_at = now()");
+  EXPECT_EQ(store::CutDigests(session, clock), 1);
+  EXPECT_EQ(Sql("select digest_at is null from channel"), "t");
 }
 
 TEST_F(ChannelDeliveryTest, WhatIsForAChannelIsLeftAloneByProcessesThatKnowNone) {

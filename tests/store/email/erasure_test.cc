@@ -164,6 +164,17 @@ TEST_F(Erasure, OfEndedLookupsAndFactsNothingIsLeftAndOthersStay) {
   EXPECT_EQ(again["facts"], 0);
 }
 
+TEST_F(Erasure, ARecipientOfChannelsIsNobodyAfterwardsAndCountsAsUnsubscribed) {
+  for (const std::string address : {"Ann@acme.com", "joann@acme.com"}) {
+    Sql("insert into recipient (id, org_id, digest, address, status) values (gen_random_uuid(), '" +
+        org + "', sha256('" + address + "'), '" + address + "', 1)");
+  }
+  EXPECT_EQ(Erase()["recipients"], 1);
+  EXPECT_EQ(Sql("select status from recipient where address is null"), "3");
+  EXPECT_EQ(Sql("select address from recipient where address is not null"), "joann@acme.com");
+  EXPECT_EQ(Erase()["recipients"], 0);
+}
+
 // A refused guess is a fact about nobody. Where the person's lookup is erased, the guesses that
 // their name makes go with it, and so do other addresses that were found for the name.
 TEST_F(Erasure, WhatTheOrganisationKnowsByTheNameGoesWithTheLookup) {

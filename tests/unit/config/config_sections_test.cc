@@ -99,6 +99,23 @@ TEST(Delivery, SlowReceiversHaveAsManyAttemptsAsOthersAndAllMayEndAtShutdown) {
   EXPECT_EQ(Load("").delivery.drain_timeout_ms, seconds(11));
 }
 
+TEST(Mail, ARelayNeedsWhatMailIsMadeOf) {
+  const auto error = [](const std::string& keys) {
+    return ErrorOf("[api]\npublic_url = \"https://v.example\"\n[mail]\n" + keys);
+  };
+  const std::string from = "from = \"alerts@v.example\"\n";
+  EXPECT_EQ(error("relay = \"smtps://relay.example:465\"\n" + from), "no error");
+  EXPECT_EQ(error("relay = \"smtps://me@relay.example\"\npassword = \"p\"\n" + from), "no error");
+  EXPECT_THAT(error("relay = \"smtps://relay.example\"\n"), HasSubstr("[mail] from"));
+  EXPECT_THAT(error("relay = \"https://relay.example\"\n" + from), HasSubstr("[mail] relay"));
+  EXPECT_THAT(error("relay = \"smtps://me@relay.example\"\n" + from), HasSubstr("[mail] password"));
+  const std::string hidden = error("relay = \"smtps://me:hunter2@relay.example\"\n" + from);
+  EXPECT_THAT(hidden, HasSubstr("[mail] relay"));
+  EXPECT_THAT(hidden, testing::Not(HasSubstr("hunter2")));
+  EXPECT_THAT(ErrorOf("[mail]\nrelay = \"smtps://relay.example\"\n" + from),
+              HasSubstr("[api] public_url"));
+}
+
 TEST(Oidc, AWrongCombinationNamesTheKey) {
   const auto error = [](const std::string& keys) { return ErrorOf("[oidc]\n" + keys); };
   const std::string issuer = "issuer = \"https://idp.example/\"\n";

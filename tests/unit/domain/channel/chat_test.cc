@@ -115,6 +115,20 @@ TEST(Chat, WhatIsLongIsCutToTheLimitsOfEveryChat) {
   EXPECT_LE(total, 6000U);
 }
 
+TEST(Chat, ADigestNamesMonitorAndRowOfEachChange) {
+  ChannelNews news = News();
+  news.digest.emplace(DigestNews{"Mornings", 7, {"Prices, a.example"}});
+  const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
+  EXPECT_EQ(message.title, "Mornings: 7 notifications");
+  EXPECT_EQ(message.lines.at(0).field, "Prices, a.example, price");
+  EXPECT_FALSE(message.link) << "there is no one row";
+  const Json body = base::ParseJsonOrThrow(ChannelWebhookBody(news, 10000));
+  EXPECT_EQ(body["type"], "channel.digest");
+  EXPECT_EQ(body["notifications"], 7);
+  EXPECT_EQ(body["events"][0]["field"], "price");
+  EXPECT_FALSE(body.contains("monitor_id"));
+}
+
 TEST(Chat, ATextIsCutBetweenCharacters) {
   std::string waves;
   for (int i = 0; i < 200; ++i) waves += "🌊";

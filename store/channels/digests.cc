@@ -1,0 +1,60 @@
+#include "store/channels/digests.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "domain/channel/digest.h"
+#include "domain/monitor/enums.h"
+#include "store/sql.h"
+
+namespace vedette::store {
+namespace {
+
+// What was under way when a channel left its digest has long been recorded by then.
+constexpr std::chrono::minutes kLastLook{1};
+// The wait where the zone of a digest is not there any more.
+constexpr std::chrono::hours kUnreadable{1};
+
+// When the channel's digest is cut next; nothing where it is told at once and nothing waited.
+std::optional<base::Timestamp> NextCut(const std::string& digest, std::int64_t waited,
+                                       base::Timestamp now) {
+  if (digest == domain::kNoDigest) {
+    return waited > 0 ? std::optional(now + kLastLook) : std::nullopt;
+  }
+  const auto read = domain::Digest::Read(digest);
+  const auto* readable = std::get_if<domain::Digest>(&read);
+  return readable != nullptr ? readable->NextAfter(now) : now + kUnreadable;
+}
+
+void Cut(Transaction& tx, const base::Clock& clock, const base::Uuid& channel_id,
+         const std::string& digest) {
+  const base::Uuid digest_id = base::Uuid::V7(clock);
+  const auto waited = ReadOne<std::int64_t>(
+      tx.Exec<"digest_cut">("channel_id"_a = channel_id, "digest_id"_a = digest_id));
+  if (waited > 0) {
+    tx.Exec<"digest_deliver">("channel_id"_a = channel_id, "digest_id"_a = digest_id,
+                              "delivery_id"_a = base::Uuid::V7(clock),
+                              "type"_a = domain::NotificationType::kChanged);
+  }
+  tx.Exec<"digest_next">("id"_a = channel_id, "digest_at"_a = NextCut(digest, waited, clock.Now()));
+}
+
+}  // namespace
+
+int CutDigests(Session& session, const base::Clock& clock) {
+  return InTransaction(session, [&](Transaction& tx) {
+    int channels = 0;
+    for (const auto& row : tx.Exec<"digest_due">("limit"_a = kDigestsPerCut)) {
+      base::Uuid id;
+      std::string digest;
+      Columns(row).Into("id"_a = &id, "digest"_a = &digest);
+      Cut(tx, clock, id, digest);
+      ++channels;
+    }
+    return channels;
+  });
+}
+
+}  // namespace vedette::store

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/channel/mail.h"
+#include "store/session.h"
+
+// The recipients of an organisation's e-mail (domain/channel/mail.h). What the owner of an address
+// says holds for all channels of the organisation. Functions throw as InTransaction does.
+namespace vedette::store {
+
+// Recipients of channels of the organisation, by channel, in the order in which they were given.
+// The address of one who left, and whom no channel named for a time, is empty.
+std::map<base::Uuid, std::vector<domain::MailAddress>> ReadRecipients(
+    Session& session, const base::Uuid& org_id, const std::vector<base::Uuid>& channel_ids);
+
+// What its owner does by a link. False where there is no such recipient, or, of a confirmation, one
+// who left or was refused.
+bool ConfirmRecipient(Session& session, const base::Uuid& id);
+bool UnsubscribeRecipient(Session& session, const base::Uuid& id);
+
+}  // namespace vedette::store
