@@ -133,6 +133,9 @@ rest::Handled ResendDelivery(Call& call);
 rest::Handled ReplayOwnDeliveries(Call& call);
 rest::Handled ListOwnAudit(Call& call);
 
+// account/usage.cc
+rest::Handled ShowUsage(Call& call);
+
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);
 rest::Handled ListOauthClients(Call& call);

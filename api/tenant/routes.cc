@@ -180,6 +180,7 @@ constexpr std::array kRoutes{
           ResendDelivery,
           {.body = kJson, .access = kManagement}},
     Route{"GET", "/account/audit", ListOwnAudit, {.access = kManagement}},
+    Route{"GET", "/account/usage", ShowUsage, {.access = kManagement}},
     Route{"POST",
           kTokenPath,
           IssueToken,
