@@ -19,6 +19,7 @@ rest::Handled ListMonitorsForRun(Call& call);
 rest::Handled UpdateMonitor(Call& call);
 rest::Handled CancelMonitor(Call& call);
 rest::Handled ArchiveMonitor(Call& call);
+rest::Handled DeleteMonitor(Call& call);
 rest::Handled TriggerMonitor(Call& call);
 rest::Handled TestWebhook(Call& call);
 
@@ -30,6 +31,9 @@ rest::Handled PreviewSchedule(Call& call);
 
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
+
+// monitors/export.cc
+rest::Handled ExportMonitor(Call& call);
 
 // channels/channels.cc
 rest::Handled CreateChannel(Call& call);

@@ -8,7 +8,7 @@ import {ID, named, partOf} from './names.js';
 const ACTIONS = [
   'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update', 'delivery.replay',
   'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'job.cancel', 'job.rows', 'job.terminate',
-  'member.drain', 'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.pause', 'monitor.resume',
+  'member.drain', 'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.delete', 'monitor.pause', 'monitor.resume',
   'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add',
   'oauth_client.key.revoke', 'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys',
   'org.change', 'org.create', 'org.credits', 'org.external_id', 'row.add', 'row.remove', 'row.switch', 'row.update',

@@ -71,6 +71,7 @@ TEST_F(ApiAudit, EveryChangeToAMonitorAndItsRowsHasOneEntry) {
   Change(path + "/trigger", Json::object(), "monitor.trigger", id);
   Change(path + "/cancel", Json::object(), "monitor.cancel", id);
   Change(path + "/archive", Json::object(), "monitor.archive", id);
+  ChangeBy("DELETE", path, nullptr, "monitor.delete", id);
 }
 
 TEST_F(ApiAudit, EveryChangeToAClientItsKeysAndItsTokensHasOneEntry) {
@@ -187,6 +188,7 @@ const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/monitors/{monitor_id}/trigger",
                                             "/monitors/{monitor_id}/cancel",
                                             "/monitors/{monitor_id}/archive",
+                                            "/monitors/{monitor_id}",
                                             "/channels",
                                             "/channels/{channel_id}",
                                             "/channels/{channel_id}/update",
