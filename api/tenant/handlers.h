@@ -140,6 +140,25 @@ rest::Handled ListOwnAudit(Call& call);
 // account/usage.cc
 rest::Handled ShowUsage(Call& call);
 
+// dashboard/members.cc
+rest::Handled ListMembers(Call& call);
+rest::Handled ChangeMember(Call& call);
+rest::Handled RemoveMember(Call& call);
+rest::Handled CreateInvitation(Call& call);
+rest::Handled ListInvitations(Call& call);
+rest::Handled WithdrawInvitation(Call& call);
+
+// dashboard/sign_in.cc
+rest::Handled ShowOwnSession(Call& call);
+rest::Handled SignOut(Call& call);
+rest::Handled SignIn(Call& call);
+rest::Handled ShowInvitation(Call& call);
+rest::Handled TakeInvitation(Call& call);
+
+// dashboard/files.cc
+rest::Handled ShowDashboard(Call& call);
+rest::Handled ShowDashboardAsset(Call& call);
+
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);
 rest::Handled ListOauthClients(Call& call);
