@@ -68,6 +68,13 @@ struct OidcConfig {
   bool operator==(const OidcConfig&) const = default;
 };
 
+// The pages at /dashboard, where members of organisations sign in (docs/dashboard.md).
+struct DashboardConfig {
+  bool enabled;
+
+  bool operator==(const DashboardConfig&) const = default;
+};
+
 // Sessions of the users of the operator's dashboard; there are no keys.
 struct SessionsConfig {
   std::chrono::seconds ttl_max_s{86'400};

@@ -50,6 +50,7 @@ struct Config {
   JwksConfig jwks;
   OidcConfig oidc;
   SessionsConfig sessions;
+  DashboardConfig dashboard;
   HttpServerConfig admin = AdminServer();
   std::map<std::string, std::string> admin_tokens;  // name -> token
   HealthConfig health;

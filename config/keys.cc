@@ -89,6 +89,7 @@ void AddCredentials(Config& c, std::vector<Key>* table) {
        {"jwks_fresh_ms", &c.jwks.fresh_ms, Time(100, kDayMs)},
        {"jwks_retry_ms", &c.jwks.retry_ms, Time(100)},
        {"jwks_stale_max_ms", &c.jwks.stale_max_ms, Time(100, 7 * kDayMs)}});
+  Add(table, "dashboard", {{"enabled", &c.dashboard.enabled, kFlag}});
   Add(table, "oidc",
       {{"issuer", &c.oidc.issuer, kOptionalUrl},
        {"audience", &c.oidc.audience, kText},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "domain/auth/member_role.h"
 #include "domain/auth/principal.h"
 #include "domain/channel/channel.h"
 #include "domain/channel/mail.h"
@@ -71,6 +72,8 @@ constexpr Number kNumbers[] = {
     {"principal_oauth_client", domain::PrincipalKind::kOauthClient},
     {"principal_user", domain::PrincipalKind::kUser},
     {"principal_external", domain::PrincipalKind::kExternal},
+    {"role_viewer", domain::MemberRole::kViewer},
+    {"role_member", domain::MemberRole::kMember},
     {"import_receiving", domain::search::ImportState::kReceiving},
     {"import_counting", domain::search::ImportState::kCounting},
     {"import_current", domain::search::ImportState::kCurrent},

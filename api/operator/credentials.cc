@@ -15,6 +15,7 @@
 #include "net/public_address.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/accounts.h"
+#include "store/accounts/members.h"
 
 namespace vedette::admin {
 namespace {
@@ -92,6 +93,32 @@ rest::Handled DeleteSession(Call& call) {
     return rest::NotFound("session of this organisation");
   }
   return rest::Reply{204, {}};
+}
+
+rest::Handled PostInvitation(Call& call) {
+  CallBody body(call);
+  store::NewInvitation order;
+  order.email = base::AsciiLower(
+      body.FilledText("email", rest::Presence::kRequired, kUserCharsMax).value_or(std::string()));
+  if (order.email.find('@') == std::string::npos) {
+    body.Refuse("email", "Input should be an e-mail address");
+  }
+  const auto name = body.Text("role", rest::Presence::kRequired, 1, kUserCharsMax);
+  const auto role = domain::ParseMemberRole(name.value_or(std::string()));
+  if (!role) body.Refuse("role", "Input should be 'viewer', 'member' or 'owner'");
+  const auto reason = body.Reason();
+  body.Check();
+  order.role = *role;
+  order.invited_by = "operator";
+  const auto made = store::Invite(call.session(), call.parts.clock, call.Id(0), order,
+                                  AuditOf(call, "invitation.create", reason));
+  using Kind = store::InviteOutcome::Kind;
+  if (made.kind == Kind::kNoOrganisation) return rest::NotFound("organisation");
+  if (made.kind == Kind::kTooMany) return rest::Conflict("100 invitations are waiting already");
+  return rest::JsonReply(
+      201, {{"id", made.id.ToString()},
+            {"link", call.parts.config.public_url + "/dashboard#/invitation/" + made.token},
+            {"expires_at", TimeJson(made.expires_at)}});
 }
 
 rest::Handled GetUsers(Call& call) {

@@ -146,6 +146,7 @@ rest::Handled PostReseal(Call& call);
 rest::Handled PostSession(Call& call);
 rest::Handled GetSessions(Call& call);
 rest::Handled DeleteSession(Call& call);
+rest::Handled PostInvitation(Call& call);
 rest::Handled GetUsers(Call& call);
 rest::Handled DeleteUser(Call& call);
 

@@ -78,6 +78,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/admin/v1/orgs/{id}/sessions", PostSession, {.body = kJson}},
     {"GET", "/admin/v1/orgs/{id}/sessions", GetSessions},
     {"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", DeleteSession, {.body = kJson}},
+    {"POST", "/admin/v1/orgs/{id}/invitations", PostInvitation, {.body = kJson}},
     {"GET", "/admin/v1/orgs/{id}/users", GetUsers},
     {"DELETE", "/admin/v1/orgs/{id}/users/{user}", DeleteUser, {.body = kJson}},
     {"POST",

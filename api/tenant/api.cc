@@ -49,6 +49,7 @@ std::string_view OutcomeOf(CredentialFault fault) {
     case CredentialFault::kTokenAsKey:
     case CredentialFault::kKeyAsToken:
     case CredentialFault::kBadToken:
+    case CredentialFault::kNoCsrfToken:
       return "invalid";
   }
   return "invalid";

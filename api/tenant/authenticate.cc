@@ -168,6 +168,10 @@ rest::Reply Refuse(const Dependencies& parts, const rest::Answer& answer, Creden
       return Unauthorized("Authorization has an API key: send it in the header x-api-key");
     case CredentialFault::kBadToken:
       return RefuseToken(parts, answer, "it is neither a token of ours nor a JWT");
+    case CredentialFault::kNoCsrfToken:
+      return rest::ErrorReply(403, "csrf_token_missing",
+                              "a change that is made with a session's cookie shows its "
+                              "X-CSRF-Token: see GET /dashboard/session");
     case CredentialFault::kTwoCredentials:
       return Ambiguous("send x-api-key or Authorization, not both");
     case CredentialFault::kRepeatedHeader:
@@ -231,10 +235,12 @@ void CheckCaller(const store::Authentication& found, const Route& route) {
         "API key or a session of the whole organisation");
   }
   if (!MayUse(caller.scopes, route.method, route.pattern)) {
-    throw rest::Refusal(403, "insufficient_scope",
-                        fmt::format("this API key has the scopes {}; this request needs {}",
-                                    fmt::join(caller.scopes.Names(), ", "),
-                                    domain::KeyScopeName(*ScopeOf(route.pattern))));
+    throw rest::Refusal(
+        403, "insufficient_scope",
+        fmt::format("this {} has the scopes {}; this request needs {}",
+                    caller.principal.kind == domain::PrincipalKind::kUser ? "member" : "API key",
+                    fmt::join(caller.scopes.Names(), ", "),
+                    domain::KeyScopeName(*ScopeOf(route.pattern))));
   }
   if (!route.feature.empty() && !caller.Has(route.feature)) {
     throw rest::Refusal(

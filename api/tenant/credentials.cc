@@ -1,5 +1,8 @@
 #include "api/tenant/credentials.h"
 
+#include <algorithm>
+
+#include "base/crypto.h"
 #include "base/text.h"
 #include "domain/auth/jwt.h"
 #include "store/accounts/accounts.h"
@@ -37,7 +40,43 @@ bool IsTokenText(std::string_view text) {
          text.starts_with(store::kSessionTokenPrefix);
 }
 
+// The session's token in the cookies of a request; empty where there is none of good form, or where
+// there are two.
+std::string_view SessionOf(const net::ServerRequest& request) {
+  std::string_view found;
+  for (const auto& [header, value] : request.headers) {
+    if (header != "cookie") continue;
+    std::string_view rest = value;
+    while (!rest.empty()) {
+      const std::string_view pair = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+      const std::string_view cookie = base::Trim(pair, base::kBlankSpace);
+      if (!cookie.starts_with(kSessionCookie)) continue;
+      const std::string_view behind = cookie.substr(kSessionCookie.size());
+      if (!behind.starts_with('=')) continue;
+      if (!found.empty()) return {};
+      found = behind.substr(1);
+    }
+  }
+  const bool good = found.starts_with(store::kSessionTokenPrefix) && store::IsToken(found);
+  return good ? found : std::string_view();
+}
+
+std::variant<Credential, CredentialFault> CookieCredential(const net::ServerRequest& request) {
+  const std::string_view session = SessionOf(request);
+  if (session.empty()) return CredentialFault::kMissing;
+  const bool changes = request.method != "GET" && request.method != "HEAD";
+  if (changes && !base::ConstantTimeEqual(request.Header(kCsrfHeader), CsrfTokenOf(session))) {
+    return CredentialFault::kNoCsrfToken;
+  }
+  return Credential{Credential::Kind::kToken, session, true};
+}
+
 }  // namespace
+
+std::string CsrfTokenOf(std::string_view session_token) {
+  return base::HexEncode(base::HmacSha256(session_token, "csrf"));
+}
 
 std::variant<Credential, CredentialFault> FindCredential(const net::ServerRequest& request) {
   const Found key = FindHeader(request, "x-api-key");
@@ -49,7 +88,7 @@ std::variant<Credential, CredentialFault> FindCredential(const net::ServerReques
     if (store::IsApiKey(key.value)) return Credential{Credential::Kind::kApiKey, key.value};
     return IsTokenText(key.value) ? CredentialFault::kTokenAsKey : CredentialFault::kBadKey;
   }
-  if (!bearer) return CredentialFault::kMissing;
+  if (!bearer) return CookieCredential(request);
   if (store::IsToken(*bearer)) return Credential{Credential::Kind::kToken, *bearer};
   if (bearer->starts_with(store::kApiKeyPrefix)) return CredentialFault::kKeyAsToken;
   if (domain::LooksLikeJwt(*bearer)) return Credential{Credential::Kind::kJwt, *bearer};

@@ -25,7 +25,16 @@ struct Credential {
   };
   Kind kind = Kind::kApiKey;
   std::string_view text;
+  bool from_cookie = false;
 };
+
+// The cookie of a session at the dashboard: a browser takes and sends it over https alone, and with
+// requests of our own pages alone.
+inline constexpr std::string_view kSessionCookie = "__Host-vedette";
+// The header that a request with the cookie shows where it changes something. Another site's page
+// cannot read the session's token, from which it is made, and cannot set the header.
+inline constexpr std::string_view kCsrfHeader = "x-csrf-token";
+std::string CsrfTokenOf(std::string_view session_token);
 
 // Why a request shows none that could be good: what is answered, before any look at the database.
 enum class CredentialFault {
@@ -36,6 +45,7 @@ enum class CredentialFault {
   kBadToken,        // a bearer token that is neither one of ours nor a JWT
   kTwoCredentials,  // x-api-key and Authorization: Bearer
   kRepeatedHeader,  // one of the two headers twice
+  kNoCsrfToken,     // a cookie, and not the header that a change needs beside it
 };
 
 // An empty header is none. Another scheme than Bearer beside a key is a proxy's, and is not looked

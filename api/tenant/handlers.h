@@ -19,6 +19,7 @@ rest::Handled ListMonitorsForRun(Call& call);
 rest::Handled UpdateMonitor(Call& call);
 rest::Handled CancelMonitor(Call& call);
 rest::Handled ArchiveMonitor(Call& call);
+rest::Handled DeleteMonitor(Call& call);
 rest::Handled TriggerMonitor(Call& call);
 rest::Handled TestWebhook(Call& call);
 
@@ -30,6 +31,9 @@ rest::Handled PreviewSchedule(Call& call);
 
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
+
+// monitors/export.cc
+rest::Handled ExportMonitor(Call& call);
 
 // channels/channels.cc
 rest::Handled CreateChannel(Call& call);
@@ -144,6 +148,28 @@ rest::Handled ListOwnDeliveries(Call& call);
 rest::Handled ResendDelivery(Call& call);
 rest::Handled ReplayOwnDeliveries(Call& call);
 rest::Handled ListOwnAudit(Call& call);
+
+// account/usage.cc
+rest::Handled ShowUsage(Call& call);
+
+// dashboard/members.cc
+rest::Handled ListMembers(Call& call);
+rest::Handled ChangeMember(Call& call);
+rest::Handled RemoveMember(Call& call);
+rest::Handled CreateInvitation(Call& call);
+rest::Handled ListInvitations(Call& call);
+rest::Handled WithdrawInvitation(Call& call);
+
+// dashboard/sign_in.cc
+rest::Handled ShowOwnSession(Call& call);
+rest::Handled SignOut(Call& call);
+rest::Handled SignIn(Call& call);
+rest::Handled ShowInvitation(Call& call);
+rest::Handled TakeInvitation(Call& call);
+
+// dashboard/files.cc
+rest::Handled ShowDashboard(Call& call);
+rest::Handled ShowDashboardAsset(Call& call);
 
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);

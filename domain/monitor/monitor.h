@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,10 @@
 // Monitors, rows, events and ticks as the store reads them and as clients and operators see them
 // (domain/monitor/monitor_json.h). Members ending in _json are JSON text, kept as it was stored.
 namespace vedette::domain {
+
+// Words of its owner's that a monitor is found by.
+inline constexpr std::size_t kMonitorTagsMax = 20;
+inline constexpr std::size_t kTagCharsMax = 50;
 
 struct Monitor {
   base::Uuid id;
@@ -63,6 +68,7 @@ struct Monitor {
   std::optional<std::int64_t> team_left_mc;  // what its team may still spend this month
   base::Timestamp anchor_at;
   std::optional<std::string> schedule_json;  // as stored (domain/monitor/timetable.h)
+  std::vector<std::string> tags{};           // each once
 };
 
 struct ShownStatus {

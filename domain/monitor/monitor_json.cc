@@ -172,6 +172,7 @@ std::string OpenDetail(const Monitor& monitor, const CheckPrices& prices_mc) {
     for (const base::Uuid& id : *monitor.channel_ids) ids.push_back(id.ToString());
     m.Raw("channel_ids", TextsJson(ids));
   }
+  m.Raw("tags", TextsJson(monitor.tags));
   AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out;
@@ -232,6 +233,7 @@ std::string MonitorSummaryJson(const Monitor& monitor, const CheckPrices& prices
   m.RawOrNull("metadata", monitor.metadata_json);
   AppendSchedule(monitor, &m);
   m.Text("status", MonitorStatusName(shown.status));
+  m.Raw("tags", TextsJson(monitor.tags));
   AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out + '}';

@@ -1,5 +1,6 @@
 #include "store/fleet/maintenance.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -153,6 +154,13 @@ void ForgetEndpoints(Run& run) {
   }
 }
 
+// What a monitor has seen goes with its history's partitions; then the monitor itself may go.
+void ForgetDeletedMonitors(Run& run) {
+  const auto kept = std::max(run.retention.events, run.retention.check_log);
+  run.InBatches<"deleted_rows_expire">("kept_h"_a = kept.count());
+  run.InBatches<"deleted_monitors_expire">("kept_h"_a = kept.count());
+}
+
 struct Task {
   std::string_view name;
   std::chrono::hours every;  // 0: each time
@@ -173,6 +181,7 @@ constexpr Task kTasks[] = {
      {},
      [](Run& run) {
        run.InBatches<"access_token_expire">();
+       run.InBatches<"invitation_expire">();
        run.InBatches<"assertion_expire">();
      }},
     {"dead_deliveries",
@@ -185,6 +194,7 @@ constexpr Task kTasks[] = {
      {},
      [](Run& run) { run.InBatches<"audit_expire">("kept_h"_a = run.retention.audit.count()); }},
     {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
+    {"deleted_monitors", kSeldom, ForgetDeletedMonitors},
     {"endpoints", kSeldom, ForgetEndpoints},
     {"search_imports",
      {},

@@ -40,6 +40,8 @@ struct MaintenanceRun {
 //   retention   drops partitions wholly older than their retention
 //   default_partitions, idempotency_keys, rate_windows, tokens, dead_deliveries, audit, uploads
 //               delete what has outlived its retention
+//   deleted_monitors  deletes monitors that were deleted as long ago as their history is kept, rows
+//               first
 //   endpoints   deletes receivers that no monitor and no pending delivery names
 //   search_imports  deletes documents of imports that were abandoned or replaced a day ago
 //   email_facts, domain_patterns, mail_facts

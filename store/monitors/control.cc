@@ -37,6 +37,30 @@ ControlOutcome Switch(Session& session, const base::Clock& clock, const Scope& s
   });
 }
 
+// Cancels the monitor unless it failed, and then writes what `put_away` says.
+template <typename Statement>
+ControlOutcome PutAway(Session& session, const base::Clock& clock, const Scope& scope,
+                       const base::Uuid& monitor_id, const std::string& reason,
+                       const std::optional<AuditEntry>& audit, const Statement& put_away) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto monitor = LockMonitor(tx, scope, monitor_id);
+    if (!monitor) return ControlOutcome{.kind = ControlOutcome::Kind::kNotFound};
+    ControlOutcome outcome{ControlOutcome::Kind::kDone, monitor->status, monitor->disabled_reason};
+    if (monitor->status == MonitorStatus::kStarting) {
+      outcome.kind = ControlOutcome::Kind::kConflict;
+      return outcome;
+    }
+    if (!IsFromFile(monitor->status) && monitor->status != MonitorStatus::kCancelled) {
+      outcome.status = MonitorStatus::kCancelled;
+      outcome.disabled_reason = reason;
+      SetMonitorStatus(tx, monitor_id, outcome.status, outcome.disabled_reason);
+    }
+    put_away(tx);
+    AuditIfGiven(tx, clock, monitor->org_id, audit);
+    return outcome;
+  });
+}
+
 // A row of sched_lock.
 struct LockedSched {
   SchedRow sched;
@@ -150,23 +174,15 @@ ControlOutcome CancelMonitor(Session& session, const base::Clock& clock, const S
 ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                               const base::Uuid& monitor_id, const std::string& reason,
                               const std::optional<AuditEntry>& audit) {
-  return InTransaction(session, [&](Transaction& tx) {
-    const auto monitor = LockMonitor(tx, scope, monitor_id);
-    if (!monitor) return ControlOutcome{.kind = ControlOutcome::Kind::kNotFound};
-    ControlOutcome outcome{ControlOutcome::Kind::kDone, monitor->status, monitor->disabled_reason};
-    if (monitor->status == MonitorStatus::kStarting) {
-      outcome.kind = ControlOutcome::Kind::kConflict;
-      return outcome;
-    }
-    if (!IsFromFile(monitor->status) && monitor->status != MonitorStatus::kCancelled) {
-      outcome.status = MonitorStatus::kCancelled;
-      outcome.disabled_reason = reason;
-      SetMonitorStatus(tx, monitor_id, outcome.status, outcome.disabled_reason);
-    }
-    tx.Exec<"monitor_archive">("monitor_id"_a = monitor_id);
-    AuditIfGiven(tx, clock, monitor->org_id, audit);
-    return outcome;
-  });
+  return PutAway(session, clock, scope, monitor_id, reason, audit,
+                 [&](Transaction& tx) { tx.Exec<"monitor_archive">("monitor_id"_a = monitor_id); });
+}
+
+ControlOutcome DeleteMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::string& reason,
+                             const std::optional<AuditEntry>& audit) {
+  return PutAway(session, clock, scope, monitor_id, reason, audit,
+                 [&](Transaction& tx) { tx.Exec<"monitor_delete">("monitor_id"_a = monitor_id); });
 }
 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,

@@ -53,6 +53,14 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
                               const base::Uuid& monitor_id, const std::string& reason,
                               const std::optional<AuditEntry>& audit);
 
+// Takes the monitor out of everything that shows or changes monitors, for good: from now on it is
+// not found. It is cancelled unless it failed; its rows and what it has seen are kept as long as
+// history is, and then deleted (store/fleet/maintenance.h). Its name stays known to what was spent.
+// Starting: conflict.
+ControlOutcome DeleteMonitor(Session& session, const base::Clock& clock, const Scope& scope,
+                             const base::Uuid& monitor_id, const std::string& reason,
+                             const std::optional<AuditEntry>& audit);
+
 struct TriggerOutcome {
   enum class Kind { kDone, kNotFound, kConflict };
   Kind kind = Kind::kDone;

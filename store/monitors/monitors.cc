@@ -40,7 +40,7 @@ domain::Monitor ReadMonitor(Columns& in) {
           "rules"_a = &m.rules_json, "request_header_names"_a = &m.request_header_names,
           "balance_mc"_a = &m.balance_mc, "team_left_mc"_a = &m.team_left_mc,
           "webhook_waiting_until"_a = &m.webhook_waiting_until, "anchor_at"_a = &m.anchor_at,
-          "schedule"_a = &m.schedule_json);
+          "schedule"_a = &m.schedule_json, "tags"_a = &m.tags);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -72,6 +72,20 @@ CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
 std::optional<std::vector<base::Uuid>> ChannelsParam(const std::vector<base::Uuid>& ids) {
   if (ids.empty()) return std::nullopt;
   return ids;
+}
+
+// No tags are null.
+std::optional<std::vector<std::string>> TagsParam(const std::vector<std::string>& tags) {
+  if (tags.empty()) return std::nullopt;
+  return tags;
+}
+
+// The statuses of a filter as numbers; all are null.
+std::optional<std::vector<int>> StatusesParam(const MonitorFilter& filter) {
+  if (filter.statuses.empty()) return std::nullopt;
+  std::vector<int> statuses;
+  for (const MonitorStatus status : filter.statuses) statuses.push_back(static_cast<int>(status));
+  return statuses;
 }
 
 // The parameters of sealed headers; all are null where there are none.
@@ -130,7 +144,7 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
       "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
       "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
       "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
-      "channel_ids"_a = ChannelsParam(monitor.channel_ids));
+      "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags));
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
@@ -165,7 +179,9 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
       "sets_request_headers"_a = change.request_headers.has_value(),
       "request_headers"_a = headers.bytes, "request_headers_key_id"_a = headers.key_id,
       "request_header_names"_a = headers.names, "sets_channels"_a = change.channel_ids.has_value(),
-      "channel_ids"_a = ChannelsParam(change.channel_ids.value_or(std::vector<base::Uuid>())));
+      "channel_ids"_a = ChannelsParam(change.channel_ids.value_or(std::vector<base::Uuid>())),
+      "sets_tags"_a = change.tags.has_value(),
+      "tags"_a = TagsParam(change.tags.value_or(std::vector<std::string>())));
 }
 
 // What a monitor watches for, as it stands.
@@ -269,12 +285,7 @@ std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
 }
 
 Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter) {
-  std::optional<std::vector<int>> statuses;
-  if (!filter.statuses.empty()) {
-    statuses.emplace();
-    for (const MonitorStatus status : filter.statuses)
-      statuses->push_back(static_cast<int>(status));
-  }
+  const std::optional<std::vector<int>> statuses = StatusesParam(filter);
   // A named value refers to what it names (store/param.h), which therefore stands here.
   const base::Uuid before_id = filter.before_id.value_or(base::Uuid::Last());
   const auto before = "before"_a = before_id;
@@ -307,6 +318,34 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
       result = tx.Exec<"monitor_list_all">(before, shown, limit, bytes, archived);
     }
     return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
+  });
+}
+
+Page<domain::Monitor> SearchMonitors(Session& session, const MonitorFilter& filter,
+                                     const MonitorSearch& search) {
+  return Read(session, [&](Transaction& tx) {
+    const auto result = tx.Exec<"monitor_list_sought">(
+        "org_id"_a = filter.scope.org_id, "team_id"_a = filter.scope.team_id,
+        "before"_a = filter.before_id.value_or(base::Uuid::Last()),
+        "statuses"_a = StatusesParam(filter), "with_archived"_a = filter.with_archived,
+        "only_failing"_a = filter.only_failing, "tags"_a = TagsParam(search.tags),
+        "text"_a = search.name, "fresh"_a = search.fresh, "look_max"_a = kMonitorsSoughtMax,
+        "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max);
+    return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
+  });
+}
+
+std::optional<base::Uuid> EndOfSearch(Session& session, const MonitorFilter& filter,
+                                      const MonitorSearch& search) {
+  return Read(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const auto found = tx.Exec<"monitor_sought_end">(
+        "org_id"_a = filter.scope.org_id,
+        "before"_a = filter.before_id.value_or(base::Uuid::Last()),
+        "tags"_a = TagsParam(search.tags), "look_max"_a = kMonitorsSoughtMax);
+    if (found.empty()) return std::nullopt;
+    base::Uuid id;
+    Columns(found.at(0)).Into("id"_a = &id);
+    return id;
   });
 }
 

@@ -53,6 +53,29 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
 // it looked at all.
 std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filter);
 
+// What a list of an organisation's monitors looks for, beside its filter.
+struct MonitorSearch {
+  std::vector<std::string> tags;    // all of them
+  std::optional<std::string> name;  // a part of it, whatever the case
+  // Whether the last tick began no longer ago than the slots are apart.
+  std::optional<bool> fresh;
+
+  bool any() const { return !tags.empty() || name || fresh; }
+};
+
+// The monitors at which one search looks, newest first from `before_id` on: of the organisation, or
+// of those with its tags.
+inline constexpr int kMonitorsSoughtMax = 10'000;
+
+// Newest first, of an organisation; the filter's text and run are not read.
+Page<domain::Monitor> SearchMonitors(Session& session, const MonitorFilter& filter,
+                                     const MonitorSearch& search);
+
+// The last one that a search has looked at, from which the next call goes on; empty where it looked
+// at all.
+std::optional<base::Uuid> EndOfSearch(Session& session, const MonitorFilter& filter,
+                                      const MonitorSearch& search);
+
 // Headers of the requests for a monitor's pages, sealed for its organisation
 // (RequestHeadersBinding).
 struct SealedHeaders {
@@ -88,6 +111,7 @@ struct NewMonitor {
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
   std::vector<base::Uuid> channel_ids;  // of the organisation's
+  std::vector<std::string> tags;        // each once
   std::vector<domain::RowValues> rows;  // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the
   // monitor is `starting` until then.
@@ -138,6 +162,7 @@ struct MonitorChange {
   std::optional<std::optional<std::string>> rules_json;
   std::optional<std::optional<SealedHeaders>> request_headers;
   std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
+  std::optional<std::vector<std::string>> tags;        // each once
 };
 
 // Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises

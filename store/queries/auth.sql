@@ -36,13 +36,18 @@ select :caller_columns
 from found f
 
 -- fragment: live_token
--- The owner of the token with the SHA-256 @hash, as long as it lives; the statement adds what else has to hold.
+-- The owner of the token with the SHA-256 @hash, as long as it lives; the statement adds what else has to hold. What a
+-- session may do, its user's role says (domain/auth/member_role.h); without a role it may do everything.
 select t.kind, t.principal_id as id,
          case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
-         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id, '{}'::text[] as scopes
+         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id,
+         case u.role when :role_viewer then '{read}'::text[]
+                     when :role_member then '{read,monitors,lookups,workflows,search}'::text[]
+                     else '{}'::text[] end as scopes
   from access_token t
   join organisation o on o.id = t.org_id
   left join oauth_client c on t.kind = :principal_oauth_client and c.id = t.principal_id
+  left join org_user u on t.kind = :principal_user and u.org_id = t.org_id and u.user_id = t.user_id
   where t.token_sha256 = @hash and t.expires_at > now()
 
 -- name: authenticate_token

@@ -7,7 +7,7 @@ select m.status, s.live, s.open_rows,
        :sched_columns
 from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.id = @monitor_id and (@org_id::uuid is null or m.org_id = @org_id)
-  and (@team_id::uuid is null or m.team_id = @team_id)
+  and (@team_id::uuid is null or m.team_id = @team_id) and m.deleted_at is null
 for no key update of m for update of s
 
 -- name: commits_on_disk

@@ -138,3 +138,37 @@ with gone as (
   where key in (select key from mail_budget where window_at < now() - interval '2 days' limit @limit)
   returning 1)
 select count(*) from gone
+
+-- name: deleted_rows_expire
+-- Rows of monitors that were deleted @kept_h ago, with their states.
+with gone as (
+  delete from monitor_row
+  where (monitor_id, position) in (select r.monitor_id, r.position
+                                   from monitor m
+                                   cross join lateral (select monitor_id, position from monitor_row
+                                                       where monitor_id = m.id limit @limit) r
+                                   where m.deleted_at < now() - @kept_h * interval '1 hour'
+                                   limit @limit)
+  returning monitor_id, position
+), states as (
+  delete from row_state s using gone where s.monitor_id = gone.monitor_id and s.position = gone.position
+)
+select count(*) from gone
+
+-- name: deleted_monitors_expire
+-- Those of them whose rows are gone, and no tick of which is open.
+with due as (
+  select m.id
+  from monitor m
+  join monitor_sched s on s.monitor_id = m.id
+  where m.deleted_at < now() - @kept_h * interval '1 hour' and s.open_tick_id is null
+    and not exists (select from monitor_row r where r.monitor_id = m.id)
+  limit @limit
+), imports as (
+  delete from monitor_import where monitor_id in (select id from due)
+), schedules as (
+  delete from monitor_sched where monitor_id in (select id from due)
+), gone as (
+  delete from monitor where id in (select id from due) returning 1
+)
+select count(*) from gone

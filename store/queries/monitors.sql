@@ -4,13 +4,13 @@ id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, d
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
   struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names,
-  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule
+  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule, tags
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.
 octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
   + coalesce(octet_length(m.rules::text), 0)
-  + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0)
+  + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) + pg_column_size(m.tags)
 
 -- name: monitor_get
 select :monitor_columns from monitor_shown
@@ -46,12 +46,14 @@ order by id desc
         (select m.id from monitor m
          where @team_id::uuid is null
            and m.org_id = o.id and m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+           and m.deleted_at is null
          order by m.id desc nulls last
          limit @limit)
         union all
         (select m.id from monitor m
          where m.team_id = @team_id and m.org_id = o.id
            and m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+           and m.deleted_at is null
          order by m.id desc nulls last
          limit @limit)
       ) kind
@@ -75,6 +77,7 @@ order by id desc
         cross join lateral (
           select m.id from monitor m
           where m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+            and m.deleted_at is null
             and (w.status <> :status_active or @statuses::int[] is null or :status_paused = any (@statuses)
                  or exists (select from organisation o where o.id = m.org_id and o.monitors_run))
           order by m.id desc nulls last
@@ -88,7 +91,7 @@ order by id desc
         cross join lateral (
           select m.id from monitor m
           where m.org_id = o.id and m.status = :status_active and (m.archived_at is not null) = a.archived
-            and m.id < @before
+            and m.id < @before and m.deleted_at is null
           order by m.id desc nulls last
           limit @limit
         ) stopped
@@ -179,6 +182,54 @@ select id from (
    limit 1)
 ) last
 
+-- fragment: monitors_sought
+-- The newest @look_max of the organisation, or of those with all @tags.
+      (select id, name from monitor
+       where @tags::text[] is null and org_id = @org_id and id < @before
+       order by id desc
+       limit @look_max)
+      union all
+      (select id, name from monitor
+       where @tags is not null and tags is not null
+         and monitor_tag_keys(org_id, tags) @> monitor_tag_keys(@org_id, @tags) and id < @before
+       order by id desc
+       limit @look_max)
+
+-- name: monitor_list_sought
+-- Looks at those of monitors_sought. One is fresh whose last tick began no longer ago than its slots are apart.
+:monitor_page_begin
+    select m.* from (
+      select id from (
+        :monitors_sought
+      ) looked
+      where @text::text is null or position(lower(@text) in lower(name)) > 0
+      order by id desc
+      offset 0
+    ) f
+    cross join lateral (
+      select * from monitor_shown
+      where id = f.id and (@with_archived::boolean or archived_at is null)
+        and (not @only_failing::boolean or failing_since is not null)
+        and (@team_id::uuid is null or team_id = @team_id)
+        and (@statuses::int[] is null or shown_status = any (@statuses))
+        and (@fresh::boolean is null
+             or @fresh = coalesce(last_run_at >= now() - coalesce((schedule ->> 'longest_s')::bigint, frequency_s)
+                                                         * interval '1 second', false))
+      offset 0
+    ) m
+    order by f.id desc
+    limit @limit
+:monitor_page_end
+
+-- name: monitor_sought_end
+-- The last one that monitor_list_sought looks at; none where it looks at all that there are.
+select id from (
+  :monitors_sought
+) looked
+order by id desc
+offset @look_max - 1
+limit 1
+
 -- name: monitor_list_run
 :monitor_page_begin
     select * from monitor_shown
@@ -194,11 +245,11 @@ select id from (
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
                      missing_confirmations, run_id, rules, request_headers, request_headers_key_id,
-                     request_header_names, channel_ids)
+                     request_header_names, channel_ids, tags)
 values (@id, @org_id, @team_id, @name, @frequency, @tier, @subject_type, @status, @key_columns, @struct::json,
         @research_plan, @metadata::json, @webhook_url, @webhook_event_types, @endpoint_id, @confirm_after,
         @missing_confirmations, @run_id, @rules::json, @request_headers::bytea, @request_headers_key_id,
-        @request_header_names::text[], @channel_ids::uuid[])
+        @request_header_names::text[], @channel_ids::uuid[], @tags::text[])
 
 -- name: monitor_sched_insert
 -- @anchor_at and @next_run_at: now where they are null, the anchor then by @lead_us earlier.
@@ -225,6 +276,7 @@ set name = coalesce(@name, name),
     request_header_names = case when @sets_request_headers then @request_header_names::text[]
                                 else request_header_names end,
     channel_ids = case when @sets_channels::boolean then @channel_ids::uuid[] else channel_ids end,
+    tags = case when @sets_tags::boolean then @tags::text[] else tags end,
     updated_at = now()
 where id = @monitor_id
 
@@ -270,7 +322,7 @@ update monitor set updated_at = now() where id = @monitor_id
 select m.org_id, m.status, m.disabled_reason
 from monitor m
 where m.id = @monitor_id and (@org_id::uuid is null or m.org_id = @org_id)
-  and (@team_id::uuid is null or m.team_id = @team_id)
+  and (@team_id::uuid is null or m.team_id = @team_id) and m.deleted_at is null
 for no key update
 
 -- name: monitor_set_status
@@ -281,3 +333,10 @@ where id = @monitor_id
 
 -- name: monitor_archive
 update monitor set archived_at = coalesce(archived_at, now()), updated_at = now() where id = @monitor_id
+
+-- name: monitor_delete
+-- What it asked its pages with is a secret, and goes at once.
+update monitor
+set deleted_at = now(), archived_at = coalesce(archived_at, now()), updated_at = now(), request_headers = null,
+    request_headers_key_id = null, request_header_names = null
+where id = @monitor_id

@@ -268,6 +268,30 @@ std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems*
   return ids;
 }
 
+// The words in `tags`, each once; none where it is null or absent.
+std::vector<std::string> ReadTags(rest::BodyReader* reader, rest::Problems* problems) {
+  constexpr std::size_t kMax = domain::kMonitorTagsMax;
+  std::vector<std::string> tags;
+  const auto texts = reader->Texts("tags", rest::Presence::kOptional);
+  if (!texts) return tags;
+  for (std::size_t i = 0; i < texts->size() && !problems->full(); ++i) {
+    const std::string& tag = (*texts)[i];
+    if (tag.empty() || base::CountCharacters(tag) > domain::kTagCharsMax) {
+      problems->Add(base::Json::array({"body", "tags", i}), "value_error",
+                    fmt::format("A tag has 1 to {} characters", domain::kTagCharsMax),
+                    rest::Shortened(tag));
+    } else if (std::find(tags.begin(), tags.end(), tag) == tags.end()) {
+      tags.push_back(tag);
+    }
+  }
+  if (tags.size() > kMax) {
+    problems->Add(rest::BodyReader::Loc("tags"), "too_long",
+                  fmt::format("List should have at most {} items", kMax), nullptr,
+                  {{"max_length", kMax}});
+  }
+  return tags;
+}
+
 // Adds the problem of a member `rows` that is no array.
 void RefuseRows(const base::Json& value, rest::Problems* problems) {
   problems->Add(rest::BodyReader::Loc("rows"), "list_type", "Input should be an array of objects",
@@ -371,6 +395,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.rules = ReadRules(&reader, out.watched, problems);
   out.request_headers = ReadHeaders(&reader, problems);
   out.channel_ids = ReadChannelIds(&reader, problems);
+  out.tags = ReadTags(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
@@ -544,6 +569,7 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
     if (!headers.empty()) *out.request_headers = std::move(headers);
   }
   if (reader.Has("channel_ids")) out.channel_ids = ReadChannelIds(&reader, problems);
+  if (reader.Has("tags")) out.tags = ReadTags(&reader, problems);
   reader.RefuseNull("struct", "dict");
   reader.RefuseNull("tier", "string");
   reader.RefuseNull("subject_type", "string");

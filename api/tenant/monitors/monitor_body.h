@@ -54,6 +54,7 @@ struct CreateBody {
   std::optional<base::Json> rules;  // domain/monitor/change_rules.h
   domain::RequestHeaders request_headers;
   std::vector<base::Uuid> channel_ids;
+  std::vector<std::string> tags;
 };
 // Only valid without problems. Nothing in it points into the body's text.
 CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limits,
@@ -108,6 +109,7 @@ struct UpdateBody {
   std::optional<std::optional<base::Json>> rules;
   std::optional<std::optional<domain::RequestHeaders>> request_headers;
   std::optional<std::vector<base::Uuid>> channel_ids;
+  std::optional<std::vector<std::string>> tags;
 };
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
                           rest::Problems* problems);

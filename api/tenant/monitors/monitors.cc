@@ -35,6 +35,7 @@ using domain::MonitorStatus;
 constexpr std::size_t kColumnsShownMax = 20;  // of a file, in a refusal
 constexpr const char* kCancelledReason = "cancelled through the API";
 constexpr const char* kArchivedReason = "archived through the API";
+constexpr const char* kDeletedReason = "deleted through the API";
 
 rest::Reply UploadNotFound() {
   return rest::ErrorReply(400, "invalid_resource_handle",
@@ -161,6 +162,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
   monitor.request_headers = SealHeaders(call, body.request_headers);
   monitor.channel_ids = std::move(body.channel_ids);
+  monitor.tags = std::move(body.tags);
   monitor.rows = std::move(judged.rows);
   monitor.warnings_json =
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
@@ -312,6 +314,7 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
     CheckChannels(call, *body.channel_ids);
     change.channel_ids = std::move(body.channel_ids);
   }
+  change.tags = std::move(body.tags);
   return change;
 }
 
@@ -327,6 +330,42 @@ std::vector<MonitorStatus> ReadStatuses(const rest::QueryReader& query, rest::Pr
     }
   }
   return statuses;
+}
+
+// What a list looks for by `tag`, `name` and `fresh`.
+store::MonitorSearch ReadSearch(rest::QueryReader* query) {
+  store::MonitorSearch search;
+  search.tags = query->All("tag");
+  search.name = query->Text("name");
+  if (search.tags.size() > domain::kMonitorTagsMax) {
+    query->Refuse("tag", "too_long",
+                  fmt::format("A monitor has at most {} tags", domain::kMonitorTagsMax));
+  }
+  if (search.name && search.name->empty()) {
+    query->Refuse("name", "string_too_short", "Name a part of the monitor's name");
+  }
+  if (query->Text("fresh")) search.fresh = query->Boolean("fresh", true);
+  return search;
+}
+
+// A page of what a search finds among the monitors that it looks at; the cursor goes on behind
+// them, however few were found.
+rest::Reply SearchReply(Call& call, store::MonitorFilter filter, const store::MonitorSearch& search,
+                        int limit) {
+  const rest::CursorOf list = MonitorsOf(call.caller.team_id.value_or(call.caller.org_id));
+  filter.limit = limit + 1;
+  filter.bytes_max = rest::kPageBytes;
+  auto page = rest::CutPage(
+      store::SearchMonitors(call.session(), filter, search), limit,
+      [&](const domain::Monitor& monitor) { return rest::EncodeCursor(list, monitor.id); });
+  if (!page.next_cursor) {
+    if (const auto end = store::EndOfSearch(call.session(), filter, search)) {
+      page.next_cursor = rest::EncodeCursor(list, *end);
+    }
+  }
+  return {200, rest::PageText("monitors", page, [&](const auto& monitor, std::string* text) {
+            text->append(domain::MonitorSummaryJson(monitor, call.parts.config.prices_mc));
+          })};
 }
 
 // A list of summaries, newest first; the caller adds head and tail.
@@ -389,6 +428,7 @@ rest::Handled ListMonitors(Call& call) {
                               .statuses = ReadStatuses(query, &problems)};
   filter.with_archived = query.Boolean("archived", false);
   filter.only_failing = query.Boolean("failing", false);
+  const store::MonitorSearch search = ReadSearch(&query);
   query.Finish({"cursor"});
   problems.Check();
   const base::Uuid bound_to = call.caller.team_id.value_or(call.caller.org_id);
@@ -396,6 +436,7 @@ rest::Handled ListMonitors(Call& call) {
     filter.before_id = rest::DecodeIdCursor(MonitorsOf(bound_to), *cursor);
     if (!filter.before_id) return rest::InvalidCursor();
   }
+  if (search.any()) return SearchReply(call, std::move(filter), search, limit);
   auto list = MonitorListParts(call, std::move(filter), limit);
   list.head = "{\"monitors\":[";
   list.tail = [bound_to](const domain::Monitor* next_after) -> std::string {
@@ -455,6 +496,18 @@ rest::Handled ArchiveMonitor(Call& call) {
     return rest::Conflict(StatusMessage(outcome.status, "archived"));
   }
   return DetailReply(call, id);
+}
+
+rest::Handled DeleteMonitor(Call& call) {
+  const base::Uuid id = FindMonitor(call).id;
+  const auto outcome =
+      store::DeleteMonitor(call.session(), call.parts.clock, call.caller.scope(), id,
+                           kDeletedReason, AuditOf(call, "monitor.delete", id.ToString()));
+  if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
+  if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
+    return rest::Conflict(StatusMessage(outcome.status, "deleted"));
+  }
+  return rest::JsonReply(200, {{"id", id.ToString()}, {"deleted", true}});
 }
 
 rest::Handled CancelMonitor(Call& call) {

@@ -71,6 +71,7 @@ TEST_F(ApiAudit, EveryChangeToAMonitorAndItsRowsHasOneEntry) {
   Change(path + "/trigger", Json::object(), "monitor.trigger", id);
   Change(path + "/cancel", Json::object(), "monitor.cancel", id);
   Change(path + "/archive", Json::object(), "monitor.archive", id);
+  ChangeBy("DELETE", path, nullptr, "monitor.delete", id);
 }
 
 TEST_F(ApiAudit, EveryChangeToAClientItsKeysAndItsTokensHasOneEntry) {
@@ -152,6 +153,19 @@ TEST_F(ApiAudit, EveryChangeToKeysSecretsAndDeliveriesHasOneEntry) {
   Change("/account/deliveries/" + delivery + "/resend", Json::object(), "delivery.send", delivery);
 }
 
+TEST_F(ApiAudit, EveryChangeToMembersAndInvitationsHasOneEntry) {
+  config.dashboard.enabled = true;
+  const Json order{{"email", "ada@example.com"}, {"role", "viewer"}};
+  const std::string id = Change("/account/invitations", order, "invitation.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), id);
+  ChangeBy("DELETE", "/account/invitations/" + id, nullptr, "invitation.withdraw", id);
+  Sql("insert into org_user (org_id, user_id, role) values ('" + acme.org_id +
+      "', 'ada@example.com', 0), ('" + acme.org_id + "', 'bob@example.com', 2)");
+  const std::string ada = "/account/members/ada%40example.com";
+  Change(ada + "/update", Json{{"role", "member"}}, "member.update", "ada@example.com");
+  ChangeBy("DELETE", ada, nullptr, "member.remove", "ada@example.com");
+}
+
 TEST_F(ApiAudit, EveryChangeToAChannelHasOneEntryWithoutItsAddress) {
   const Json channel{
       {"name", "n"}, {"kind", "webhook"}, {"target", {{"url", "https://hooks.example/secret"}}}};
@@ -207,6 +221,7 @@ const std::set<std::string> kWithAnEntry = {
     "/monitors/{monitor_id}/trigger",
     "/monitors/{monitor_id}/cancel",
     "/monitors/{monitor_id}/archive",
+    "/monitors/{monitor_id}",
     "/channels",
     "/channels/{channel_id}",
     "/channels/{channel_id}/update",
@@ -221,6 +236,11 @@ const std::set<std::string> kWithAnEntry = {
     "/account/signing-secrets",
     "/account/signing-secrets/roll",
     "/account/signing-secrets/{secret_id}/revoke",
+    "/account/members/{email}",
+    "/account/members/{email}/update",
+    "/account/invitations",
+    "/account/invitations/{invitation_id}",
+    "/dashboard/session",
     "/account/deliveries/replay",
     "/account/deliveries/{delivery_id}/resend",
     "/storage/csv/upload",

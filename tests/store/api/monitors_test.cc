@@ -170,6 +170,7 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
                                                         "row_count",
                                                         "active_row_count",
                                                         "status",
+                                                        "tags",
                                                         "waiting_for",
                                                         "webhook_waiting_until",
                                                         "failing_since",

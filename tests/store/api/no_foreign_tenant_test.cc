@@ -224,6 +224,12 @@ class ApiTenants : public ApiTest {
            EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
            EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
          }},
+        {"GET /account/usage",
+         [this](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/usage?group_by=day,kind,monitor,key", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           if (!same_organisation) EXPECT_EQ(reply.body["rows"], Json::array());
+         }},
     };
   }
 

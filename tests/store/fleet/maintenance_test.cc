@@ -2,6 +2,7 @@
 
 #include <pqxx/pqxx>
 #include <string>
+#include <utility>
 
 #include "base/event_loop.h"
 #include "scheduler/scheduler.h"
@@ -133,6 +134,22 @@ TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   EXPECT_TRUE(Maintain().mine);
   EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
   EXPECT_EQ(Sql(old_ones), "0");
+}
+
+TEST_F(MaintenanceTest, ADeletedMonitorIsErasedOnceItsHistoryIs) {
+  const auto old = NewMonitor({.rows = 3}).ToString();
+  const auto recent = NewMonitor({.rows = 3}).ToString();
+  NewMonitor({.rows = 3});
+  for (const auto& [id, age] : {std::pair(old, "400 days"), std::pair(recent, "1 day")}) {
+    Sql("update monitor set status = 4, archived_at = now(), deleted_at = now() - interval '" +
+        std::string(age) + "' where id = '" + id + "'");
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from monitor"), "2");
+  EXPECT_EQ(Sql("select count(*) from monitor_sched"), "2");
+  EXPECT_EQ(Sql("select count(*) from monitor_row"), "6");
+  EXPECT_EQ(Sql("select count(*) from row_state"), "6");
+  EXPECT_EQ(Sql("select count(*) from monitor where id = '" + old + "'"), "0");
 }
 
 TEST_F(MaintenanceTest, ExpiredTokensSessionsAndAssertionsAreForgottenAndNoOthers) {

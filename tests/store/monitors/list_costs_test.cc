@@ -28,19 +28,21 @@ class ListCosts : public PipelineTest {
   ListCosts() : connection(database.url()) {
     pqxx::nontransaction tx(connection);
     for (const char* name : {"monitor_list_org", "monitor_list_all", "monitor_list_org_failing",
-                             "monitor_list_all_failing"}) {
+                             "monitor_list_all_failing", "monitor_list_sought"}) {
       tx.exec(fmt::format("prepare {} as {}", name, store::QueryText(name)));
     }
   }
 
-  // Brings the organisation's monitors up to `count`: fifty fail and fifty are paused, the oldest.
+  // Brings the organisation's monitors up to `count`: fifty fail, fifty are paused and fifty have a
+  // tag, the oldest.
   void FillUpTo(int count) {
     pqxx::nontransaction tx(connection);
     tx.exec(fmt::format(
         "insert into monitor (id, org_id, name, frequency, tier, subject_type, status, "
-        "key_columns, struct) "
+        "key_columns, struct, tags) "
         "select (lpad(to_hex(n), 12, '0') || '70008000000000000000')::uuid, '{}', 'Monitor ' || n, "
-        "'1d', 1, 0, case when n <= 50 then 3 else 2 end, '{{company}}', '{{}}' "
+        "'1d', 1, 0, case when n <= 50 then 3 else 2 end, '{{company}}', '{{}}', "
+        "case when n <= 50 then '{{eu,prices}}'::text[] end "
         "from generate_series((select count(*) from monitor) + 1, {}) n",
         org.ToString(), count));
     tx.exec(
@@ -60,6 +62,10 @@ class ListCosts : public PipelineTest {
                {"bytes_max", "1000000"},
                {"with_archived", "false"},
                {"only_failing", "true"},
+               {"tags", "{prices}"},
+               {"text", std::nullopt},
+               {"fresh", std::nullopt},
+               {"look_max", "10000"},
                {"org_id", org.ToString()}};
     for (const auto& [name, value] : given) all[name] = value;
     std::string values;
@@ -86,6 +92,8 @@ TEST_F(ListCosts, DoNotGrowWithTheMonitorsThatThereAre) {
       {"monitor_list_org", {{"statuses", "{3}"}}},
       {"monitor_list_org", {{"statuses", "{3,4}"}, {"with_archived", "true"}}},
       {"monitor_list_org_failing", {}},
+      {"monitor_list_sought", {}},
+      {"monitor_list_sought", {{"text", "MONITOR 5"}, {"only_failing", "false"}}},
       {"monitor_list_all", {}},
       {"monitor_list_all_failing", {}}};
   std::vector<double> few;

@@ -1,0 +1,76 @@
+-- name: invitation_insert
+-- At most @invitations_max wait in an organisation; no row where there are as many.
+insert into invitation (id, org_id, email, role, token_sha256, invited_by, expires_at)
+select @id, @org_id, @email, @role, @token_sha256::bytea, @invited_by, now() + @ttl_s * interval '1 second'
+where (select count(*) from invitation where org_id = @org_id and expires_at > now()) < @invitations_max
+returning expires_at
+
+-- name: invitation_take
+-- An invitation lets in once.
+delete from invitation where token_sha256 = @token_sha256::bytea and expires_at > now()
+returning org_id, email, role
+
+-- name: invitation_find
+select i.org_id, i.email, i.role, o.name as organisation, p.password
+from invitation i
+join organisation o on o.id = i.org_id
+left join member_password p on p.email = i.email
+where i.token_sha256 = @token_sha256::bytea and i.expires_at > now()
+
+-- name: invitations_list
+select id, email, role, invited_by, created_at, expires_at
+from invitation
+where org_id = @org_id and expires_at > now()
+order by id desc
+
+-- name: invitation_delete
+delete from invitation where org_id = @org_id and id = @id returning id
+
+-- name: invitation_expire
+with gone as (
+  delete from invitation where id in (select id from invitation where expires_at < now() limit @limit) returning 1)
+select count(*) from gone
+
+-- name: member_password_set
+-- A password that is there stays.
+insert into member_password (email, password) values (@email, @password) on conflict (email) do nothing
+
+-- name: member_password_get
+select password from member_password where email = @email
+
+-- name: memberships_of
+-- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
+select u.org_id, o.name as organisation, u.role
+from org_user u
+join organisation o on o.id = u.org_id
+where u.user_id = @email and u.role is not null
+order by u.created_at, u.org_id
+
+-- name: member_put
+-- A member of old has the role of the newest invitation.
+insert into org_user (org_id, user_id, role) values (@org_id, @email, @role)
+on conflict (org_id, user_id) do update set role = excluded.role
+
+-- name: members_list
+select u.user_id as email, u.role, u.created_at,
+  (select count(*) from access_token t
+   where t.org_id = u.org_id and t.kind = :principal_user and t.user_id = u.user_id
+     and t.expires_at > now()) as sessions
+from org_user u
+where u.org_id = @org_id and u.role is not null
+order by u.user_id
+
+-- name: members_lock
+-- All owners, so that two who remove each other wait for one another.
+select user_id, role from org_user where org_id = @org_id and role is not null order by user_id for update
+
+-- name: member_set_role
+update org_user set role = @role where org_id = @org_id and user_id = @email and role is not null returning user_id
+
+-- name: member_session
+-- The user of a session, for its own dashboard.
+select t.id, t.user_id, t.expires_at, u.role, o.name as organisation
+from access_token t
+join organisation o on o.id = t.org_id
+left join org_user u on u.org_id = t.org_id and u.user_id = t.user_id
+where t.token_sha256 = @token_sha256::bytea and t.kind = :principal_user and t.expires_at > now()

@@ -1,0 +1,108 @@
+// Uses the dashboard as members do, in a headless Chromium. What it needs comes as JSON on standard input.
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const {Console, DESKTOP, PHONE, WAIT_MS} = require('./console_page.js');
+
+const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+                   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const PASSWORD = 'correct horse battery';
+
+class Member extends Console {
+  at(hash) { return this.page.goto(`${this.given.url}/dashboard#/${hash}`); }
+  title(text) { return this.page.locator('h2', {hasText: text}).first().waitFor(); }
+
+  async join(role) {
+    await this.page.goto(`${this.given.url}/dashboard#${this.given.invitations[role]}`);
+    await this.title('Join Tests');
+    await this.look(`dashboard-join-${role}`);
+    await this.page.getByLabel('A password for the next time').fill(PASSWORD);
+    await this.button('Join').click();
+    await this.title('Overview');
+  }
+
+  async signOutAndIn(role) {
+    await this.button('Sign out').click();
+    await this.title('Sign in');
+    await this.look(`dashboard-sign-in-${role}`);
+    await this.page.getByLabel('E-mail address').fill(`${role}@example.com`);
+    await this.page.getByLabel('Password').fill('not the password');
+    await this.button('Sign in').click();
+    await this.page.getByRole('alert').getByText('is not right').waitFor();
+    await this.page.getByLabel('Password').fill(PASSWORD);
+    await this.button('Sign in').click();
+    await this.title('Overview');
+  }
+
+  async walk() {
+    for (const page of this.given.pages) {
+      await this.at(page);
+      await this.page.locator('main h2').waitFor();
+      assert.equal(await this.page.locator('main > .bad').count(), 0, page);
+      await this.look(`dashboard-${page.replace('/', '-') || 'overview'}`);
+    }
+    await this.at(`monitors/${this.given.monitor}`);
+    await this.title('find me');
+    await this.look('dashboard-monitor');
+  }
+
+  async onAPhone() {
+    await this.page.setViewportSize(PHONE);
+    for (const page of ['', 'monitors', 'keys']) {
+      await this.at(page);
+      await this.page.locator('main h2').waitFor();
+      await this.look(`dashboard-phone-${page || 'overview'}`, ['light']);
+    }
+    await this.page.setViewportSize(DESKTOP);
+  }
+
+  async makeAMonitorByKeyboard() {
+    await this.at('monitors/new');
+    await this.page.getByLabel('Rows').fill(this.given.page);
+    await this.page.getByLabel('Watched fields').fill('headline = css:h1');
+    await this.page.locator('dd', {hasText: 'one'}).waitFor();  // the preview, as one types
+    await this.page.getByLabel('Name').focus();
+    await this.page.keyboard.type('by keyboard');
+    await this.page.keyboard.press('Enter');
+    await this.title('by keyboard');
+    await this.button('Pause').click();
+    await this.page.getByRole('button', {name: 'Resume'}).waitFor();
+  }
+
+  async seeOnlyWhatAViewerMay() {
+    assert.equal(await this.page.locator('#nav').getByText('Keys').count(), 0);
+    await this.at(`monitors/${this.given.monitor}`);
+    await this.title('find me');
+    assert.equal(await this.button('Pause').count(), 0);
+    await this.at('keys');
+    await this.main('This page is for the role owner.');
+  }
+}
+
+async function main() {
+  const given = JSON.parse(fs.readFileSync(0, 'utf8'));
+  const {chromium} = require(path.join(given.modules, 'playwright-core'));
+  const context = await chromium.launchPersistentContext(given.profile, {
+    executablePath: given.chromium, args: ARGUMENTS, viewport: DESKTOP, colorScheme: 'light'});
+  context.setDefaultTimeout(WAIT_MS);
+  const member = new Member(context.pages()[0] ?? await context.newPage(), given);
+  try {
+    await member.join('owner');
+    await member.signOutAndIn('owner');
+    await member.walk();
+    await member.onAPhone();
+    await member.makeAMonitorByKeyboard();
+    await member.button('Sign out').click();
+    await member.join('viewer');
+    await member.seeOnlyWhatAViewerMay();
+    assert.deepEqual(member.problems, []);
+    assert.equal(await member.page.evaluate(() => window.hacked), undefined);
+  } catch (error) {
+    await member.shot('failed-dashboard').catch(() => {});
+    throw error;
+  } finally {
+    await context.close();
+  }
+}
+
+main();

@@ -1,0 +1,172 @@
+// Members sign in at the dashboard: by an invitation once, then by address and password; a session
+// is a cookie that may do what its member's role may.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "api/tenant/credentials.h"
+#include "store/accounts/members.h"
+#include "tests/store/support/tenant_support.h"
+
+namespace vedette::test {
+namespace {
+
+using base::Json;
+using testing::HasSubstr;
+
+constexpr const char* kPassword = "correct horse battery";
+
+class ApiMembers : public ApiTest {
+ public:
+  ApiMembers() : ApiTest({}, [](config::Config& config) { config.dashboard.enabled = true; }) {}
+
+  Reply Post(const std::string& path, const Json& body, const Headers& headers = {}) {
+    net::ServerRequest request = Request("POST", path, {});
+    request.headers = headers;
+    request.headers.emplace_back("content-type", "application/json");
+    request.body = body.dump();
+    return AskRaw(std::move(request));
+  }
+  std::string Invite(const std::string& email, const std::string& role) {
+    const Json made =
+        Ask("POST", "/account/invitations", Json{{"email", email}, {"role", role}}).body;
+    const std::string link = made["link"];
+    return link.substr(link.find("vd_inv_"));
+  }
+  Reply Take(const std::string& token, const std::string& password = kPassword) {
+    return Post("/dashboard/invitation/take", Json{{"token", token}, {"password", password}});
+  }
+  Reply SignIn(const std::string& email, const std::string& password = kPassword) {
+    return Post("/dashboard/sign-in", Json{{"email", email}, {"password", password}});
+  }
+  // The headers by which a browser that has signed in asks, and changes.
+  static Headers Reads(const Reply& signed_in) {
+    const std::string cookie = signed_in.Header("Set-Cookie");
+    return {{"cookie", cookie.substr(0, cookie.find(';'))}};
+  }
+  static Headers Changes(const Reply& signed_in) {
+    Headers headers = Reads(signed_in);
+    headers.emplace_back("x-csrf-token", signed_in.body["csrf_token"].get<std::string>());
+    return headers;
+  }
+  Reply With(const std::string& method, const std::string& path, Headers headers,
+             const std::string& body = "") {
+    net::ServerRequest request = Request(method, path, {});
+    request.headers = std::move(headers);
+    if (!body.empty()) request.headers.emplace_back("content-type", "application/json");
+    request.body = body;
+    return AskRaw(std::move(request));
+  }
+};
+
+TEST_F(ApiMembers, AnInvitationLetsItsHolderInOnceAndThenThePasswordDoes) {
+  const std::string token = Invite("Ada@Example.com", "owner");
+  const Reply shown = Post("/dashboard/invitation", Json{{"token", token}});
+  EXPECT_EQ(shown.body["email"], "ada@example.com");
+  EXPECT_EQ(shown.body["has_password"], false);
+  const Reply taken = Take(token);
+  ASSERT_EQ(taken.status, 200) << taken.raw.body;
+  EXPECT_EQ(taken.body["role"], "owner");
+  EXPECT_THAT(taken.Header("Set-Cookie"), HasSubstr("; HttpOnly; Secure; SameSite=Strict"));
+  EXPECT_EQ(Take(token).status, 404) << "once";
+  EXPECT_EQ(Post("/dashboard/invitation", Json{{"token", token}}).status, 404);
+  EXPECT_EQ(SignIn("ADA@example.com").status, 200);
+  EXPECT_EQ(Sql("select password like '$argon2id$%' from member_password"), "t");
+}
+
+TEST_F(ApiMembers, AnInvitationEndsAfterThreeDaysOrWhenItIsWithdrawn) {
+  const std::string late = Invite("ada@example.com", "viewer");
+  Sql("update invitation set expires_at = now() returning 1");
+  EXPECT_EQ(Take(late).status, 404);
+  const std::string withdrawn = Invite("bob@example.com", "viewer");
+  const Json waiting = Ask("GET", "/account/invitations").body["invitations"];
+  ASSERT_EQ(waiting.size(), 1U);
+  EXPECT_EQ(Ask("DELETE", "/account/invitations/" + waiting[0]["id"].get<std::string>()).status,
+            200);
+  EXPECT_EQ(Take(withdrawn).status, 404);
+}
+
+TEST_F(ApiMembers, NothingTellsWhetherAnAddressExists) {
+  Take(Invite("ada@example.com", "owner"));
+  const Reply wrong = SignIn("ada@example.com", "another password");
+  const Reply nobody = SignIn("nobody@example.com", "another password");
+  EXPECT_EQ(wrong.status, 401);
+  EXPECT_EQ(nobody.status, 401);
+  EXPECT_EQ(wrong.raw.body, nobody.raw.body);
+}
+
+TEST_F(ApiMembers, TriesAreCountedByAddressWhoeverItIsOf) {
+  for (const char* email : {"ada@example.com", "nobody@example.com"}) {
+    int refused = 0;
+    for (int i = 0; i < 12; ++i) refused += SignIn(email, "wrong").status == 429 ? 1 : 0;
+    // A minute may begin meanwhile.
+    EXPECT_GE(refused, 1) << email;
+  }
+}
+
+TEST_F(ApiMembers, AChangeWithTheCookieNeedsItsCsrfToken) {
+  const Reply ada = Take(Invite("ada@example.com", "owner"));
+  const std::string key = R"({"name":"k"})";
+  EXPECT_EQ(With("GET", "/monitors", Reads(ada)).status, 200);
+  EXPECT_EQ(With("POST", "/account/api-keys", Reads(ada), key).error(), "csrf_token_missing");
+  Headers forged = Reads(ada);
+  forged.emplace_back("x-csrf-token", std::string(64, '0'));
+  EXPECT_EQ(With("POST", "/account/api-keys", forged, key).error(), "csrf_token_missing");
+  EXPECT_EQ(With("POST", "/account/api-keys", Changes(ada), key).status, 201);
+}
+
+TEST_F(ApiMembers, ARoleMayDoWhatIsItsOwnAndAChangeHoldsAtOnce) {
+  Take(Invite("ada@example.com", "owner"));
+  const Reply bob = Take(Invite("bob@example.com", "viewer"));
+  EXPECT_EQ(With("GET", "/monitors", Reads(bob)).status, 200);
+  const std::string body = GoodBody().dump();
+  EXPECT_EQ(With("POST", "/monitors", Changes(bob), body).error(), "insufficient_scope");
+  EXPECT_EQ(With("GET", "/account/members", Reads(bob)).error(), "insufficient_scope");
+  const std::string path = "/account/members/bob%40example.com";
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "member"}}).status, 200);
+  EXPECT_EQ(With("POST", "/monitors", Changes(bob), body).status, 200);
+  EXPECT_EQ(With("GET", "/account/usage", Reads(bob)).error(), "insufficient_scope");
+  EXPECT_EQ(Ask("DELETE", path).status, 200);
+  EXPECT_EQ(With("GET", "/monitors", Reads(bob)).status, 401);
+}
+
+TEST_F(ApiMembers, AnOrganisationKeepsAnOwner) {
+  Take(Invite("ada@example.com", "owner"));
+  const std::string path = "/account/members/ada%40example.com";
+  EXPECT_EQ(Ask("DELETE", path).error(), "last_owner");
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "viewer"}}).error(), "last_owner");
+  Take(Invite("bob@example.com", "owner"));
+  EXPECT_EQ(Ask("DELETE", path).status, 200);
+}
+
+TEST_F(ApiMembers, WhoSignsOutIsOutAndHisOtherSessionsStay) {
+  const Reply one = Take(Invite("ada@example.com", "owner"));
+  const Reply two = SignIn("ada@example.com");
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(one)).body["email"], "ada@example.com");
+  EXPECT_EQ(With("DELETE", "/dashboard/session", Changes(one)).status, 200);
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(one)).status, 401);
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(two)).status, 200);
+}
+
+TEST_F(ApiMembers, ALinkDoesNotOpenTheOtherOrganisationsOfWhoHasAPassword) {
+  Take(Invite("ada@example.com", "owner"));
+  const Tenant other = NewTenant("other");
+  const Json made =
+      Ask("POST", "/account/invitations", Json{{"email", "ada@example.com"}, {"role", "viewer"}},
+          Headers{{"x-api-key", other.key}})
+          .body;
+  const std::string link = made["link"];
+  const std::string token = link.substr(link.find("vd_inv_"));
+  EXPECT_EQ(Take(token, "a password of theirs").status, 401);
+  EXPECT_EQ(Take(token).status, 200);
+  EXPECT_EQ(SignIn("ada@example.com").body["choose"].size(), 2U);
+}
+
+TEST_F(ApiMembers, WithoutTheDashboardThereIsNoneOfIt) {
+  config.dashboard.enabled = false;
+  EXPECT_EQ(SignIn("ada@example.com").status, 404);
+  EXPECT_EQ(With("GET", "/dashboard", {}).status, 404);
+}
+
+}  // namespace
+}  // namespace vedette::test

@@ -1,0 +1,83 @@
+// Talking to the API with the session's cookie, which no script can read. A request that changes something shows the CSRF
+// token beside it.
+
+const ANSWER_MS_MAX = 20000;  // of what is only read
+
+export class Refused extends Error {
+  // `body`: what was answered, null where that is no JSON.
+  constructor(status, message, body = null) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+// The member who is signed in: {email, organisation, role, csrf_token}; null while nobody is.
+export const session = {
+  now: null,
+  // Whether this role may do what `role` may.
+  may: role => ['viewer', 'member', 'owner'].indexOf(session.now?.role) >= ['viewer', 'member', 'owner'].indexOf(role),
+};
+
+function reason(status, body) {
+  if (Array.isArray(body?.detail)) return body.detail.map(item => `${item.loc?.at(-1)}: ${item.msg}`).join('; ');
+  return body?.message ?? `status ${status}`;
+}
+
+function send(method, path, body, headers = {}) {
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (method !== 'GET' && session.now) headers['X-CSRF-Token'] = session.now.csrf_token;
+  return fetch(path, {method, headers, credentials: 'same-origin',
+                      body: body === undefined ? undefined : JSON.stringify(body),
+                      signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
+}
+
+// The answer's JSON; throws Refused. Status 0: the API cannot be reached.
+export async function ask(method, path, body) {
+  let answer;
+  let text;
+  try {
+    answer = await send(method, path, body);
+    text = await answer.text();
+  } catch (e) {
+    throw new Refused(0, e.name === 'TimeoutError' ? `no answer for ${ANSWER_MS_MAX / 1000} s` : 'the API cannot be reached');
+  }
+  let json = null;
+  try {
+    json = text === '' ? null : JSON.parse(text);
+  } catch {
+    throw new Refused(answer.status, `an answer that is no JSON (status ${answer.status})`);
+  }
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, json), json);
+  return json;
+}
+
+// A monitor without its rows, however many it has: they come last in the answer, and are not read.
+export async function readMonitor(id) {
+  const answer = await send('GET', `/monitors/${id}`);
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  const reader = answer.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let from = 0; ;) {
+    const at = text.indexOf('"rows":[', from);
+    if (at >= 0) {
+      from = at + 1;
+      try {
+        const monitor = JSON.parse(`${text.slice(0, at)}"rows":[]}`);
+        reader.cancel();
+        return monitor;
+      } catch {
+        continue;  // of its metadata
+      }
+    }
+    const {done, value} = await reader.read();
+    if (done) return JSON.parse(text);
+    text += decoder.decode(value, {stream: true});
+  }
+}
+
+export function query(parameters) {
+  const given = Object.entries(parameters).filter(([, v]) => v !== '' && v !== null && v !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,101 @@
+// The dashboard of an organisation: which page the address names, and who is signed in.
+
+import {ask, session} from './api.js';
+import {audit} from './audit.js';
+import {deliveries} from './deliveries.js';
+import {h, replace} from './dom.js';
+import {keys, signing} from './keys.js';
+import {members} from './members.js';
+import {monitor} from './monitor.js';
+import {changeMonitor, newMonitor} from './monitor_form.js';
+import {monitors} from './monitors.js';
+import {overview} from './overview.js';
+import {guarded} from './parts.js';
+import {runs} from './runs.js';
+import {invitation, signIn} from './sign_in.js';
+import {usage} from './usage.js';
+
+const ID = '([0-9a-f-]{36})';
+// [pattern, page, role that it needs, its name in the navigation]
+const PAGES = [
+  ['', overview, 'viewer', 'Overview'],
+  ['monitors', monitors, 'viewer', 'Monitors'],
+  ['monitors/new', newMonitor, 'member'],
+  [`monitors/${ID}`, monitor, 'viewer'],
+  [`monitors/${ID}/change`, changeMonitor, 'member'],
+  ['runs', runs, 'viewer', 'Runs'],
+  ['deliveries', deliveries, 'owner', 'Deliveries'],
+  ['usage', usage, 'owner', 'Usage'],
+  ['keys', keys, 'owner', 'Keys'],
+  ['signing', signing, 'owner', 'Signing secret'],
+  ['members', members, 'owner', 'Members'],
+  ['audit', audit, 'owner', 'Audit'],
+];
+
+const main = document.getElementById('main');
+const nav = document.getElementById('nav');
+const who = document.getElementById('who');
+let shown = 0;  // counts pages, so that one that comes late is dropped
+
+function showNav(path) {
+  nav.hidden = session.now === null;
+  if (session.now === null) return replace(who);
+  replace(nav, PAGES.filter(([, , role, name]) => name && session.may(role)).map(([pattern, , , name]) =>
+    h('a', {href: `#/${pattern}`, 'aria-current': path.split('/')[0] === pattern ? 'page' : false}, name)));
+  replace(who, `${session.now.email}, ${session.now.role} of ${session.now.organisation}`,
+    h('button', {type: 'button', click: () => guarded(leave)}, 'Sign out'));
+}
+
+async function leave() {
+  await ask('DELETE', '/dashboard/session');
+  session.now = null;
+  show();
+}
+
+async function pageOf(path, search) {
+  const invited = /^invitation\/(vd_inv_[0-9A-Za-z]+)$/.exec(path);
+  if (invited) return invitation(invited[1], entered);
+  if (session.now === null) return signIn(entered);
+  for (const [pattern, page, role] of PAGES) {
+    const match = new RegExp(`^${pattern}$`).exec(path);
+    if (!match) continue;
+    if (!session.may(role)) return h('p', {class: 'bad'}, `This page is for the role ${role}.`);
+    return page(...match.slice(1), Object.fromEntries(new URLSearchParams(search ?? '')));
+  }
+  return h('p', {class: 'bad'}, 'There is no such page.');
+}
+
+function entered(now) {
+  session.now = now;
+  if (location.hash.startsWith('#/invitation/')) history.replaceState(null, '', '#/');
+  show();
+}
+
+async function show() {
+  const turn = ++shown;
+  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
+  showNav(path);
+  let content;
+  try {
+    content = await pageOf(path, search);
+  } catch (e) {
+    if (e.status === 401) {
+      session.now = null;
+      if (turn === shown) show();
+      return;
+    }
+    content = h('p', {class: 'bad', role: 'alert'}, e.message);
+  }
+  if (turn !== shown) return;
+  replace(main, content);
+  document.title = `${main.querySelector('h2')?.textContent ?? 'vedette'} · vedette`;
+  main.focus({preventScroll: true});
+}
+
+try {
+  session.now = await ask('GET', '/dashboard/session');
+} catch {
+  session.now = null;
+}
+addEventListener('hashchange', show);
+show();

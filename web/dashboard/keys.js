@@ -1,0 +1,65 @@
+// API keys with their scopes, and the secret that webhooks are signed with.
+
+import {ask} from './api.js';
+import {h, replace, table, when} from './dom.js';
+import {field, form, list, once, say, sureButton} from './parts.js';
+
+const SCOPES = ['read', 'monitors', 'lookups', 'workflows', 'search', 'account'];
+
+const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
+
+export async function keys() {
+  const made = h('div');
+  const name = h('input', {required: true, maxlength: 200});
+  const boxes = SCOPES.map(scope => h('input', {type: 'checkbox', value: scope}));
+  const until = h('input', {type: 'date'});
+  return h('div', null, h('h2', null, 'Keys'), made,
+    form([field('Name', name),
+      h('fieldset', {class: 'choices'}, h('legend', null, 'What it may be used for; none: everything'),
+        boxes.map(box => h('label', null, box, ` ${box.value}`))),
+      field('Until', until, 'Empty: for ever')], 'Make a key', async () => {
+      const scopes = boxes.filter(box => box.checked).map(box => box.value);
+      const order = {name: name.value};
+      if (scopes.length > 0) order.scopes = scopes;
+      if (until.value) order.expires_at = `${until.value}T00:00:00Z`;
+      const key = await ask('POST', '/account/api-keys', order);
+      replace(made, once(`The key ${key.name}`, key.key));
+    }),
+    await list({path: '/account/api-keys', name: 'api_keys', caption: 'Keys', empty: 'None.', columns: [
+      ['Name', key => key.name],
+      ['Begins with', key => h('code', null, key.prefix)],
+      ['Scopes', key => key.scopes.length === SCOPES.length ? 'all' : key.scopes.join(', ')],
+      ['Last used', key => when(key.last_used_at)],
+      ['Until', key => when(key.expires_at)],
+      ['', key => sureButton('Revoke', 'Revoke it at once?', async () => {
+        await ask('POST', `/account/api-keys/${key.id}/revoke`, {});
+        say('Revoked.');
+        again();
+      })],
+    ]}));
+}
+
+export async function signing() {
+  const {signing_secrets: secrets} = await ask('GET', '/account/signing-secrets');
+  const made = h('div');
+  const overlap = h('input', {type: 'number', min: 0, max: 72, value: 24});
+  const make = async (path, body) => {
+    const secret = await ask('POST', path, body);
+    replace(made, once('The signing secret', secret.secret, h('p', null, 'Give it to your receivers (docs/webhooks.md).')));
+  };
+  return h('div', null, h('h2', null, 'Signing secret'), made,
+    secrets.length === 0
+      ? form([h('p', null, 'Webhooks are not signed yet.')], 'Make a secret', () => make('/account/signing-secrets', {}))
+      : form([field('Hours in which the present one signs, too', overlap)], 'Roll',
+        () => make('/account/signing-secrets/roll', {overlap_hours: Number(overlap.value)})),
+    table('In force', [
+      ['Secret', s => h('code', null, s.preview ?? '–')],
+      ['Since', s => when(s.created_at)],
+      ['Until', s => s.retires_at ? when(s.retires_at) : 'it is rolled'],
+      ['', s => s.retires_at && sureButton('Revoke', 'Revoke it at once?', async () => {
+        await ask('POST', `/account/signing-secrets/${s.id}/revoke`, {});
+        say('Revoked.');
+        again();
+      })],
+    ], secrets, 'None.'));
+}

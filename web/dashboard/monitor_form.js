@@ -1,0 +1,113 @@
+// Making and changing a monitor. What its fields would read is tried on the first rows as one types.
+
+import {ask, readMonitor} from './api.js';
+import {h, replace, value} from './dom.js';
+import {field, form, say} from './parts.js';
+
+const TRY_AFTER_MS = 800;  // since the last key
+const TRY_ROWS = 3;
+
+const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
+
+// "price = css:.price | number", one field a line; throws a sentence.
+export function structOf(text) {
+  return Object.fromEntries(lines(text).map(line => {
+    const at = line.indexOf('=');
+    if (at < 1) throw new Error(`"${line}" is no "field = description".`);
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  }));
+}
+
+const tagsOf = text => text.split(',').map(tag => tag.trim()).filter(tag => tag !== '');
+
+function area(text, label) {
+  const element = h('textarea', {spellcheck: 'false', 'aria-label': label});
+  element.value = text ?? '';
+  return element;
+}
+
+// What the first rows show, or why they show nothing.
+function seenRows(seen) {
+  return [seen.warnings.map(text => h('p', {class: 'note'}, text)), seen.rows.map(row => h('div', {class: 'tile'},
+    h('h3', null, Object.values(row.subject).join(' ')),
+    row.error && h('p', {class: 'bad'}, row.error),
+    h('dl', null, Object.entries(row.observed).map(([name, seen]) => [h('dt', null, name), h('dd', null, value(seen.value))]),
+      Object.entries(row.unread).map(([name, why]) => [h('dt', null, name), h('dd', {class: 'bad'}, why)]))))];
+}
+
+// Tries what `body` gives, a moment after each change of `inputs`; the newest answer counts.
+function tryAsTyped(inputs, body) {
+  const shown = h('div', {'aria-live': 'polite', class: 'tiles'});
+  let waits = null;
+  let asked = 0;
+  async function look() {
+    const turn = ++asked;
+    let content;
+    try {
+      const order = body();
+      if (order === null) return;
+      content = seenRows(await ask('POST', '/monitors/preview', order));
+    } catch (e) {
+      content = h('p', {class: 'note'}, e.message);
+    }
+    if (turn === asked) replace(shown, content);
+  }
+  for (const input of inputs) input.addEventListener('input', () => {
+    clearTimeout(waits);
+    waits = setTimeout(look, TRY_AFTER_MS);
+  });
+  return h('section', {'aria-label': 'Preview'}, h('h3', null, 'What it would see now'), shown);
+}
+
+function sharedFields(m) {
+  const struct = area(m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n'));
+  return {
+    name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
+    struct,
+    frequency: h('input', {value: m?.frequency ?? '1d', disabled: Boolean(m?.schedule)}),
+    tags: h('input', {value: m?.tags.join(', ') ?? ''}),
+    webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
+  };
+}
+
+const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
+  field('Every', f.frequency, '1h to 30d'), field('Tags', f.tags, 'With commas, at most 20'),
+  field('Webhook', f.webhook, 'An address that is told what changes; empty: nobody is')];
+
+export async function newMonitor() {
+  const f = sharedFields(null);
+  const column = h('input', {value: 'url', required: true});
+  const subjects = area('');
+  const rowsOf = () => lines(subjects.value).map(text => ({[column.value]: text}));
+  const body = () => {
+    const given = rowsOf().slice(0, TRY_ROWS);
+    return given.length === 0 || f.struct.value.trim() === '' ? null
+      : {key_columns: [column.value], rows: given, struct: structOf(f.struct.value)};
+  };
+  return h('div', null, h('h2', null, 'New monitor'),
+    form([field('Column of the rows', column, 'What names a row: url, domain, or another name'),
+      field('Rows', subjects, 'One a line'), rows(f), tryAsTyped([column, subjects, f.struct], body)], 'Create', async () => {
+      const made = await ask('POST', '/monitors', {
+        name: f.name.value, key_columns: [column.value], rows: rowsOf(), struct: structOf(f.struct.value),
+        frequency: f.frequency.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null});
+      say((made.warnings ?? ['Created.']).join(' '));
+      location.hash = `#/monitors/${made.id}`;
+    }));
+}
+
+export async function changeMonitor(id) {
+  const [m, page] = await Promise.all([readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`)]);
+  const f = sharedFields(m);
+  const body = () => page.rows.length === 0 ? null
+    : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct: structOf(f.struct.value), tier: m.tier};
+  return h('div', null, h('h2', null, `Edit ${m.name}`),
+    form([rows(f), tryAsTyped([f.struct], body)], 'Save', async () => {
+      const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null};
+      const struct = structOf(f.struct.value);
+      if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
+      if (!m.schedule && f.frequency.value !== m.frequency) change.frequency = f.frequency.value;
+      const saved = await ask('POST', `/monitors/${id}/update`, change);
+      say((saved.warnings ?? ['Saved.']).join(' '));
+      location.hash = `#/monitors/${id}`;
+    }));
+}
