@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-// How pages are rendered (net/browser/browser.h), and what that may take.
+// Keys of [browser]. config/config.h says what all of it is.
 namespace vedette::config {
 
 struct BrowserConfig {
