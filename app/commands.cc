@@ -89,11 +89,11 @@ void AddValues(const worker::Observation& observation, base::Json* out) {
   base::Json values = base::Json::object();
   base::Json absent = base::Json::array();
   for (const auto& [name, field] : observation.fields) {
-    if (field.value.is_null()) {
+    if (field.value.Value().is_null()) {
       absent.push_back(name);
       continue;
     }
-    base::Json entry = {{"value", field.value}};
+    base::Json entry = {{"value", field.value.Value()}};
     if (!field.evidence.empty()) entry["evidence"] = field.evidence;
     if (!field.sources.empty()) entry["sources"] = field.sources;
     if (field.confidence) entry["confidence"] = *field.confidence;
@@ -118,7 +118,8 @@ base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult
   for (const auto& [name, known] : asked.known.Value().items()) {
     const auto seen = fields.find(name);
     if (seen == fields.end()) continue;
-    compared[name] = {{"previous", known}, {"current", seen->second.value}, {"changed", false}};
+    compared[name] = {
+        {"previous", known}, {"current", seen->second.value.Value()}, {"changed", false}};
   }
   for (const worker::FieldChange& change : verdict.changes) {
     compared[change.field]["changed"] = true;

@@ -173,8 +173,8 @@ void WebhookTest::Test(api::WebhookTestTarget target, Done done) {
   n.created_at = clock_.Now();
   n.url = std::move(target.url);
   // The test notification is about the monitor itself.
-  n.about =
-      domain::CheckNotice{target.monitor_id, target.monitor_id, std::move(target.metadata_json)};
+  n.about = domain::CheckNotice{target.monitor_id, target.monitor_id,
+                                std::move(target.metadata_json), target.channel_id};
   const base::Uuid org_id = n.org_id;
   calls_.Begin(org_id, [this, n = std::move(n), done = std::move(done)](OutsideCalls::Place place) {
     if (place == OutsideCalls::Place::kTaken) return Start(n, done);

@@ -153,6 +153,17 @@ void PrivatePostgres::Crash() {
   Stop();
 }
 
+void PrivatePostgres::Remove() {
+  FindUser();
+  FindHome();
+  LockHome();
+  FindBinaries();
+  StopLeftOver();
+  fs::remove_all(data_dir_);
+  if (home_ != fs::canonical(dir_)) fs::remove_all(home_);
+  Stop();
+}
+
 std::string PrivatePostgres::Url(std::string_view name) const {
   return fmt::format("postgresql://vedette@/{}?host={}", name, socket_dir_.native());
 }

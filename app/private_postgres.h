@@ -54,6 +54,10 @@ class PrivatePostgres {
   // Ends the server as a crash would, to be recovered at the next Start. For tests.
   void Crash();
 
+  // Instead of Start, on a DIR whose process was killed: ends the server that still runs on it, and
+  // removes the cluster and the directory of its socket. Throws as Start does.
+  void Remove();
+
   // A libpq URI of the database `name` ("vedette" exists from the start). Valid after Start.
   std::string Url(std::string_view name = "vedette") const;
 

@@ -498,6 +498,10 @@ JsonText::JsonText(Json value) : forms_(std::make_shared<Forms>()) {
   forms_->value = std::move(value);
 }
 
+JsonText JsonText::Null() {
+  return Json(nullptr);
+}
+
 const Json& JsonText::Value() const {
   static const Json kEmpty = Json::object();
   if (forms_ == nullptr) return kEmpty;

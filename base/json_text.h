@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 // thread at a time.
 class JsonText {
  public:
-  JsonText() = default;  // {}
+  JsonText() = default;    // {}
+  static JsonText Null();  // null, as a value
   // What the database or we ourselves wrote.
   explicit JsonText(std::string text);
   JsonText(Json value);  // NOLINT(google-explicit-constructor): a value is one

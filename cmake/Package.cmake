@@ -37,8 +37,8 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# What the binary does not link: certificate authorities for pages and receivers, useradd for the scripts.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, passwd")
+# What the binary does not link: certificate authorities for pages and receivers, useradd for the scripts, time zones.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, passwd, tzdata")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "postgresql (>= 15)")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA

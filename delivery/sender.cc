@@ -9,6 +9,8 @@
 
 #include "base/json.h"
 #include "config/config.h"
+#include "delivery/channel_request.h"
+#include "domain/job/standard_webhooks.h"
 #include "domain/job/webhook.h"
 #include "domain/workflow/block_type.h"
 #include "domain/workflow/cells.h"
@@ -172,6 +174,12 @@ std::map<base::Uuid, std::string> CallbackBodies(
   return bodies;
 }
 
+// The channel of the notification, if it is one of a channel.
+std::optional<base::Uuid> ChannelOf(const domain::Notification& notification) {
+  const auto* check = std::get_if<domain::CheckNotice>(&notification.about);
+  return check == nullptr ? std::nullopt : check->channel_id;
+}
+
 }  // namespace
 
 Sender::Sender(base::EventLoop& loop, store::Pool& pool, net::HttpClient& client,
@@ -198,8 +206,8 @@ bool Sender::IsFresh(std::chrono::nanoseconds read_at) const {
 void Sender::Send(const domain::Notification& notification, int attempt,
                   std::function<void(SendResult)> done) {
   Waiting waiting{notification, attempt, std::move(done)};
-  if (std::holds_alternative<domain::JobNotice>(notification.about)) {
-    SendCallback(std::move(waiting));
+  if (std::holds_alternative<domain::JobNotice>(notification.about) || ChannelOf(notification)) {
+    SendWithRoom(std::move(waiting));
     return;
   }
   const auto it = secrets_.find(notification.org_id);
@@ -212,8 +220,8 @@ void Sender::Send(const domain::Notification& notification, int attempt,
   read_.Wake();
 }
 
-// A callback takes room for the largest body before its job is read.
-void Sender::SendCallback(Waiting waiting) {
+// One takes room for the largest body before what it is made of is read.
+void Sender::SendWithRoom(Waiting waiting) {
   const auto room =
       std::make_shared<Room>(Room{bodies_, bodies_->Open(waiting.notification.org_id)});
   waiting.room = room;
@@ -235,6 +243,7 @@ lease::Step<Sender::Reading>::Job Sender::Read() {
   std::set<base::Uuid> monitors;
   std::set<base::Uuid> jobs;
   std::vector<domain::Notification> runs;
+  std::vector<domain::Notification> channels;
   for (const Waiting& w : reading_for_) {
     const domain::Notification& n = w.notification;
     orgs.insert(n.org_id);
@@ -244,6 +253,8 @@ lease::Step<Sender::Reading>::Job Sender::Read() {
       } else {
         jobs.insert(job->job_id);
       }
+    } else if (ChannelOf(n)) {
+      channels.push_back(n);
     } else if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) {
       monitors.insert(std::get<domain::CheckNotice>(n.about).monitor_id);
     }
@@ -251,7 +262,8 @@ lease::Step<Sender::Reading>::Job Sender::Read() {
   return [org_ids = std::vector<base::Uuid>(orgs.begin(), orgs.end()),
           monitor_ids = std::vector<base::Uuid>(monitors.begin(), monitors.end()),
           job_ids = std::vector<base::Uuid>(jobs.begin(), jobs.end()), runs = std::move(runs),
-          &clock = clock_, &config = config_](store::Session& session) {
+          channels = std::move(channels), &clock = clock_,
+          &config = config_](store::Session& session) {
     Reading reading;
     reading.began = clock.SinceBoot();
     reading.secrets = store::ReadSigningSecrets(session, org_ids, config.security);
@@ -263,6 +275,9 @@ lease::Step<Sender::Reading>::Job Sender::Read() {
     }
     if (!runs.empty()) {
       reading.run_bodies = RunCallbackBodies(session, runs, config, clock.Now());
+    }
+    if (!channels.empty()) {
+      reading.channels = store::ReadChannelMessages(session, channels, config.security);
     }
     return reading;
   };
@@ -299,7 +314,39 @@ const std::string* Sender::BodyOf(const domain::JobNotice& job, const Reading& r
   return body == reading.bodies.end() ? nullptr : &body->second;
 }
 
+// The next claim finds out where it goes.
+void Sender::Moved(const Waiting& waiting) {
+  SendResult moved;
+  moved.tried = false;
+  moved.moved = true;
+  waiting.done(std::move(moved));
+}
+
+// A channel that moved or was deleted since the claim is left to the next one; a test has no claim.
+void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
+  const domain::Notification& n = waiting.notification;
+  const auto found = reading.channels.find(n.delivery_id);
+  const bool test = n.endpoint_id.is_nil();
+  if (found == reading.channels.end()) {
+    return test ? Fail(waiting, "channel: it was deleted") : Moved(waiting);
+  }
+  const store::ChannelMessage& message = found->second;
+  if (!test && message.endpoint_id != n.endpoint_id) return Moved(waiting);
+  if (!message.url) {
+    return Fail(waiting,
+                "channel: its address cannot be read. Configure the encryption key it was sealed "
+                "with, or give the channel its address again");
+  }
+  waiting.notification.url = *message.url;
+  if (message.kind == domain::ChannelKind::kWebhook) {
+    return Post(waiting, reading.secrets.at(n.org_id),
+                domain::ChannelWebhookBody(message.news, config_.delivery.body_bytes_max));
+  }
+  Call(waiting, ChatRequest(message, config_.public_url));
+}
+
 void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
+  if (ChannelOf(waiting.notification)) return PostToChannel(std::move(waiting), reading);
   domain::Notification& n = waiting.notification;
   const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
   if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
@@ -314,10 +361,7 @@ void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
   if (const auto it = reading.targets.find(check.monitor_id); it != reading.targets.end()) {
     const store::DeliveryTarget& target = it->second;
     if (!target.url || target.endpoint_id != n.endpoint_id) {
-      SendResult moved;
-      moved.tried = false;
-      moved.moved = true;
-      waiting.done(std::move(moved));
+      Moved(waiting);
       return;
     }
     n.url = *target.url;
@@ -342,21 +386,31 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
     return;
   }
   net::HttpRequest request;
-  request.method = "POST";
-  request.url = waiting.notification.url;
   request.body = std::move(body);
-  request.trust = net::Trust::kTenant;
-  request.org = waiting.notification.org_id;
-  request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
-  request.body_bytes_max = config_.delivery.answer_bytes_max;
-  request.truncate_body = true;
   request.headers = domain::NotificationHeaders(waiting.notification, waiting.attempt);
   if (secrets.configured) {
     const auto unix_seconds =
         std::chrono::floor<std::chrono::seconds>(clock_.Now()).time_since_epoch().count();
     request.headers.emplace_back(
         "Service-Signature", domain::SignatureHeader(secrets.secrets, unix_seconds, request.body));
+    const std::string id = waiting.notification.event_group_id.ToString();
+    for (auto& header :
+         domain::StandardWebhooksHeaders(secrets.secrets, id, unix_seconds, request.body)) {
+      request.headers.push_back(std::move(header));
+    }
   }
+  Call(waiting, std::move(request));
+}
+
+// With its headers and body.
+void Sender::Call(const Waiting& waiting, net::HttpRequest request) {
+  request.method = "POST";
+  request.url = waiting.notification.url;
+  request.trust = net::Trust::kTenant;
+  request.org = waiting.notification.org_id;
+  request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
+  request.body_bytes_max = config_.delivery.answer_bytes_max;
+  request.truncate_body = true;
   client_.Send(std::move(request), live_.Guard([this, done = waiting.done,
                                                 room = waiting.room](net::HttpResponse response) {
     SendResult result;

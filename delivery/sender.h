@@ -21,6 +21,7 @@
 #include "lease/step.h"
 #include "net/http_client.h"
 #include "store/accounts/signing_secrets.h"
+#include "store/channels/news.h"
 #include "store/deliveries/deliveries.h"
 #include "store/session.h"
 
@@ -53,8 +54,9 @@ struct SendResult {
 // than a second when the request is made: the organisation's secrets, which are kept for that long
 // (store/accounts/signing_secrets.h), and the monitor's webhook_url and metadata, which are read
 // again for a notification that has waited for longer. The body of a job's callback is made of the
-// ended job, which is read with the secrets at every attempt; the process holds at most [delivery]
-// bodies_held_bytes_max of such bodies, and further callbacks wait, by turns of organisations. An
+// ended job, and that for a channel of the check's events and the channel, which are read with the
+// secrets at every attempt; the process holds at most [delivery] bodies_held_bytes_max of such
+// bodies, and further ones wait, by turns of organisations. An
 // organisation whose secret cannot be read sends nothing (fail closed). Loop thread only;
 // everything handed in must outlive this object.
 class Sender {
@@ -72,7 +74,7 @@ class Sender {
     store::OrgSecrets secrets;
     std::chrono::nanoseconds read_at{};  // since boot, when the read began
   };
-  // Room for the body of a callback, until its attempt has ended.
+  // Room for a body that is read, until its attempt has ended.
   struct Room {
     std::shared_ptr<base::ByteBudget> budget;  // which every holding needs
     base::ByteBudget::Holding holding;
@@ -82,7 +84,7 @@ class Sender {
     int attempt;
     std::function<void(SendResult)> done;
     int reads = 0;                 // made for it that took too long to be of use
-    std::shared_ptr<Room> room{};  // of a callback
+    std::shared_ptr<Room> room{};  // of one whose body is read
   };
   using WaitingList = std::vector<Waiting>;
   // What one reading of the database gave.
@@ -90,18 +92,22 @@ class Sender {
     std::chrono::nanoseconds began{};  // since boot
     std::map<base::Uuid, store::OrgSecrets> secrets;
     store::DeliveryTargets targets;
-    std::map<base::Uuid, std::string> bodies;    // of callbacks of lookups, by job
-    std::map<RunBlock, std::string> run_bodies;  // of those of runs
+    std::map<base::Uuid, std::string> bodies;              // of callbacks of lookups, by job
+    std::map<RunBlock, std::string> run_bodies;            // of those of runs
+    std::map<base::Uuid, store::ChannelMessage> channels;  // by delivery
   };
   bool IsFresh(std::chrono::nanoseconds read_at) const;
-  void SendCallback(Waiting waiting);
+  void SendWithRoom(Waiting waiting);
   lease::Step<Reading>::Job Read();
   void OnRead(WaitingList waiting, const Reading& reading);
   void OnNotRead();
   void Fail(const Waiting& waiting, std::string error);
   static const std::string* BodyOf(const domain::JobNotice& job, const Reading& reading);
   void PostAsRead(Waiting waiting, const Reading& reading);
+  void PostToChannel(Waiting waiting, const Reading& reading);
+  static void Moved(const Waiting& waiting);
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
+  void Call(const Waiting& waiting, net::HttpRequest request);
 
   base::EventLoop& loop_;
   net::HttpClient& client_;
@@ -111,7 +117,7 @@ class Sender {
   WaitingList waiting_;      // for the next reading
   WaitingList reading_for_;  // for the one that is under way
   std::shared_ptr<base::ByteBudget> bodies_;
-  std::list<Waiting> for_room_;  // callbacks
+  std::list<Waiting> for_room_;
   lease::Step<Reading> read_;
   lease::Live live_;
 };

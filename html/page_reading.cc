@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "net/url.h"
 
@@ -24,7 +25,8 @@ std::size_t BytesOf(const PageReading& reading) {
   if (const auto* observation = std::get_if<domain::Observation>(&reading.result)) {
     for (const auto& [name, field] : observation->fields) {
       bytes += kFieldOverheadBytes + name.size() + field.evidence.size();
-      if (field.value.is_string()) bytes += field.value.get_ref<const std::string&>().size();
+      const base::Json& value = field.value.Value();
+      if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
       for (const std::string& source : field.sources) bytes += source.size();
     }
     for (const auto& [name, failure] : observation->unread) {
@@ -109,7 +111,7 @@ bool FoundAll(const domain::ObservationResult& result) {
   const auto* seen = std::get_if<domain::Observation>(&result);
   return seen != nullptr && seen->unread.empty() &&
          std::none_of(seen->fields.begin(), seen->fields.end(),
-                      [](const auto& field) { return field.second.value.is_null(); });
+                      [](const auto& field) { return field.second.value.Value().is_null(); });
 }
 
 }  // namespace

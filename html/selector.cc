@@ -116,8 +116,8 @@ class Extraction {
       return;
     }
     auto& observed = std::get<FieldObservation>(result);
-    if (observed.value.is_string() &&
-        observed.value.get_ref<const std::string&>().size() > domain::kValueBytesMax) {
+    const base::Json& value = observed.value.Value();
+    if (value.is_string() && value.get_ref<const std::string&>().size() > domain::kValueBytesMax) {
       out->unread.insert_or_assign(
           field, BadContent(fmt::format("The value of the field '{}' is longer than {} bytes; "
                                         "choose a narrower selector, or write `| hash` behind it.",
@@ -392,7 +392,7 @@ void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const 
     const auto* selector = std::get_if<Selector>(&field.selector);
     const auto seen = observation->fields.find(field.name);
     if (selector == nullptr || seen == observation->fields.end()) continue;
-    if (!FoundNothing(*selector, seen->second.value)) continue;
+    if (!FoundNothing(*selector, seen->second.value.Value())) continue;
     if (!made_by_scripts) made_by_scripts = extraction->IsMadeByScripts();
     if (!*made_by_scripts) return;
     observation->unread.insert_or_assign(field.name, MadeByScripts(field.name));
@@ -426,7 +426,7 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   if (text_bytes_max == 0) return out;
   FieldResult text = extraction.Text({});
   if (auto* failure = std::get_if<Failure>(&text)) return {std::move(*failure), {}};
-  const base::Json& value = std::get<FieldObservation>(text).value;
+  const base::Json& value = std::get<FieldObservation>(text).value.Value();
   out.text = PageText{
       page.url, std::string(base::CutBytes(value.get_ref<const std::string&>(), text_bytes_max))};
   return out;

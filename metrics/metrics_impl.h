@@ -298,6 +298,10 @@ struct Metrics::Impl {
   Series<Gauge> smtp_blocked{
       &Gauges("vedette_smtp_blocked", "Mail hosts that are left out, as they refuse this sender."),
       {"class"}};
+  Series<Gauge> service_limit{
+      &Gauges("vedette_service_requests_max",
+              "Requests to a service of the operator's that this process has under way at most."),
+      {"service"}};
   Series<Gauge> smtp_waiting{&Gauges("vedette_smtp_waiting", "Addresses that wait to be verified."),
                              {"reason"}};
   Series<Gauge> email_doctor{

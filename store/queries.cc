@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "domain/auth/principal.h"
+#include "domain/channel/channel.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
 #include "domain/search/documents.h"
@@ -30,10 +31,15 @@ struct Number {
 };
 constexpr Number kNumbers[] = {
     {"status_active", domain::MonitorStatus::kActive},
+    {"status_paused", domain::MonitorStatus::kPaused},
     {"status_starting", domain::MonitorStatus::kStarting},
     {"delivery_pending", domain::DeliveryState::kPending},
     {"delivery_dead", domain::DeliveryState::kDead},
     {"delivery_delivered", domain::DeliveryState::kDelivered},
+    // Those of channels, which processes that do not know channels pass over.
+    {"delivery_pending_of_channel", 3},
+    {"delivery_dead_of_channel", 4},
+    {"channel_active", domain::ChannelStatus::kActive},
     {"event_completion", domain::EventType::kCompletion},
     {"outcome_none", domain::kNoOutcome},
     {"outcome_changed", domain::Outcome::kChanged},
@@ -146,7 +152,34 @@ std::string Expand(std::string_view text, const Texts& fragments, int depth) {
 struct Statement {
   std::string text;
   std::vector<std::string> parameters;
+  std::vector<std::uint32_t> element_types;  // of each
 };
+
+// Types whose arrays are passed in their binary form, by the names that statements give them.
+constexpr std::pair<std::string_view, std::uint32_t> kElementTypes[] = {
+    {"uuid", 2950},
+    {"bigint", 20},
+    {"int", 23},
+    {"smallint", 21},
+    {"boolean", 16},
+    {"text", 25},
+    {"json", 114},
+    {"jsonb", 3802},
+    {"bytea", 17},
+    {"timestamptz", 1184},
+    {"double precision", 701},
+    {"float8", 701},
+};
+
+// The type in "::uuid[]", with which `text` begins; 0 where it begins with something else.
+std::uint32_t CastToArray(std::string_view text) {
+  if (!text.starts_with("::")) return 0;
+  for (const auto& [name, type] : kElementTypes) {
+    const std::string_view cast = text.substr(2);
+    if (cast.starts_with(name) && cast.substr(name.size()).starts_with("[]")) return type;
+  }
+  return 0;
+}
 
 // The places where the next "@name" begins and ends. An operator that has an @ in it is none.
 std::pair<std::size_t, std::size_t> FindParameter(std::string_view text, std::size_t from) {
@@ -181,7 +214,14 @@ Statement Numbered(std::string_view text) {
     if (begin == end) break;
     const std::string_view name = text.substr(begin + 1, end - begin - 1);
     auto it = std::find(names.begin(), names.end(), name);
-    if (it == names.end()) it = names.emplace(names.end(), name);
+    const std::uint32_t element_type = CastToArray(text.substr(end));
+    if (it == names.end()) {
+      it = names.emplace(names.end(), name);
+      statement.element_types.push_back(element_type);
+    }
+    // A place without the cast, or with another, could be what the database goes by.
+    std::uint32_t& known = statement.element_types[static_cast<std::size_t>(it - names.begin())];
+    if (known != element_type) known = 0;
     statement.text += fmt::format("${}", it - names.begin() + 1);
   }
   return statement;
@@ -219,6 +259,10 @@ const std::string& QueryText(std::string_view name) {
 
 const std::vector<std::string>& QueryParameters(std::string_view name) {
   return Find(name).parameters;
+}
+
+const std::vector<std::uint32_t>& QueryElementTypes(std::string_view name) {
+  return Find(name).element_types;
 }
 
 std::vector<std::string_view> QueryNames() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ const std::string& QueryText(std::string_view name);
 
 // The names of its parameters, in the order of their numbers.
 const std::vector<std::string>& QueryParameters(std::string_view name);
+
+// For each of its parameters the type of an array's elements (an OID of pg_type), as the casts of
+// the statement say it ("@ids::uuid[]"); 0 where it is no array, or its casts do not say.
+const std::vector<std::uint32_t>& QueryElementTypes(std::string_view name);
 
 // The names of all statements, in alphabetical order.
 std::vector<std::string_view> QueryNames();

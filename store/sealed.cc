@@ -44,4 +44,8 @@ std::string RequestHeadersBinding(const base::Uuid& org_id) {
   return "request_headers " + org_id.ToString();
 }
 
+std::string ChannelUrlBinding(const base::Uuid& org_id) {
+  return "channel_url " + org_id.ToString();
+}
+
 }  // namespace vedette::store

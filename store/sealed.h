@@ -8,8 +8,8 @@
 #include "base/uuid.h"
 #include "config/config_fwd.h"
 
-// What lies in the database under the operator's encryption key: signing secrets, and the headers
-// that monitors send. Pure; any thread.
+// What lies in the database under the operator's encryption key: signing secrets, the headers
+// that monitors send, and the addresses of channels. Pure; any thread.
 namespace vedette::store {
 
 // Names an encryption key without telling it: the first 8 hexadecimal digits of its SHA-256.
@@ -39,5 +39,7 @@ std::optional<std::string> OpenSealed(const std::vector<NamedKey>& keys, const S
 // What the request headers of an organisation's monitors are bound to: sealed ones are of no use
 // in another organisation's monitor.
 std::string RequestHeadersBinding(const base::Uuid& org_id);
+// The same of the addresses of its channels.
+std::string ChannelUrlBinding(const base::Uuid& org_id);
 
 }  // namespace vedette::store

@@ -131,7 +131,8 @@ const Session::Impl::Prepared& Session::Impl::Prepare(const Call& call,
                                                       std::string_view statement) {
   const auto it = calls.find(&call);
   if (it != calls.end()) return it->second;
-  Prepared made{std::string(statement), call.Order(QueryParameters(statement))};
+  Prepared made{std::string(statement), call.Order(QueryParameters(statement)),
+                QueryElementTypes(statement)};
   PrepareStatement(made.statement);
   return calls.emplace(&call, std::move(made)).first->second;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <pqxx/pqxx>
@@ -44,6 +45,7 @@ struct Session::Impl {
   struct Prepared {
     std::string statement;
     std::vector<std::size_t> order;  // of the call's parameters in the statement (Call::Order)
+    std::vector<std::uint32_t> element_types;  // of the statement's parameters (QueryElementTypes)
   };
   std::map<const Call*, Prepared> calls{};
   std::set<std::string, std::less<>> prepared{};

@@ -226,20 +226,42 @@ Transaction::Transaction(Session& session, Durability durability, Plans plans)
 
 Transaction::~Transaction() = default;
 
-pqxx::result Transaction::ExecCall(const Call& call, const std::vector<Param>& params) {
+namespace {
+
+// Adds a parameter to those of a call. libpqxx 6 has no way to pass some as text and others in
+// binary form, whose number is known only when the program runs, but to fill its own lists.
+void AddValue(const Param& param, std::uint32_t element_type, pqxx::internal::params* values) {
+  std::optional<std::string> binary;
+  if (param.array() && element_type != 0) binary = param.array()->Binary(element_type);
+  std::optional<std::string> text;
+  if (!binary) text = param.text();
+  values->nonnulls.push_back(binary || text ? 1 : 0);
+  values->binaries.push_back(binary ? 1 : 0);
+  values->lengths.push_back(static_cast<int>(binary ? binary->size() : text ? text->size() : 0));
+  if (binary) {
+    values->bin_strings.emplace_back(binary->data(), binary->size());
+  } else if (text) {
+    values->strings.push_back(std::move(*text));
+  }
+}
+
+}  // namespace
+
+pqxx::result Transaction::ExecCall(const Call& call, std::vector<Param> params) {
   const auto& asked = call.statement();
   if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
     throw std::logic_error(fmt::format("{} is not the only statement of its transaction", asked));
   }
   const auto statement = session_.testing ? session_.testing->BeforeStatement(asked) : asked;
   const Session::Impl::Prepared& prepared = session_.Prepare(call, statement);
-  std::vector<const char*> values;
-  values.reserve(prepared.order.size());
-  for (const std::size_t at : prepared.order) values.push_back(params[at].c_str());
-  return Run(prepared.statement, values);
+  pqxx::internal::params values;
+  for (std::size_t i = 0; i < prepared.order.size(); ++i) {
+    AddValue(params[prepared.order[i]], prepared.element_types[i], &values);
+  }
+  return Run(prepared.statement, std::move(values));
 }
 
-pqxx::result Transaction::Run(const std::string& name, const std::vector<const char*>& values) {
+pqxx::result Transaction::Run(const std::string& name, pqxx::internal::params&& values) {
   const auto start = session_.clock.SinceBoot();
   bool ok = false;
   const auto observe = [&] {
@@ -249,8 +271,7 @@ pqxx::result Transaction::Run(const std::string& name, const std::vector<const c
         ok);
   };
   try {
-    pqxx::result result = impl_->work->exec_prepared(
-        name, pqxx::prepare::make_dynamic_params(values.begin(), values.end()));
+    pqxx::result result = impl_->work->exec_prepared(name, std::move(values));
     ok = true;
     session_.answered = true;
     observe();

@@ -181,7 +181,7 @@ class Transaction {
     std::vector<Param> params;
     params.reserve(Called::kSize);
     (ParametersOf<Arguments>::Append(arguments, &params), ...);
-    return ExecCall(Called::kCall, params);
+    return ExecCall(Called::kCall, std::move(params));
   }
 
   // Lets the COMMIT of a transaction that began as kAsync wait for the disk after all.
@@ -193,8 +193,8 @@ class Transaction {
   void Commit();
 
  private:
-  pqxx::result ExecCall(const Call& call, const std::vector<Param>& params);
-  pqxx::result Run(const std::string& name, const std::vector<const char*>& values);
+  pqxx::result ExecCall(const Call& call, std::vector<Param> params);
+  pqxx::result Run(const std::string& name, pqxx::internal::params&& values);
   Session::Impl& session_;
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -139,17 +139,6 @@ base::Json OrganisationJson(const store::Organisation& org) {
   };
 }
 
-base::Json ApiKeyJson(const store::ApiKey& key) {
-  return {
-      {"id", key.id.ToString()},
-      {"name", key.name},
-      {"prefix", key.prefix},
-      {"team_id", IdJson(key.team_id)},
-      {"created_at", TimeJson(key.created_at)},
-      {"last_used_at", TimeJson(key.last_used_at)},
-  };
-}
-
 base::Json WaitingForJson(const store::DeliveryView& delivery) {
   return delivery.waits_for ? base::Json(domain::DeliveryWaitName(*delivery.waits_for))
                             : base::Json(nullptr);
@@ -164,6 +153,7 @@ base::Json DeliveryJson(const store::DeliveryView& delivery) {
       {"monitor_id", IdJson(delivery.monitor_id)},
       {"row_id", IdJson(delivery.row_id)},
       {"job_id", IdJson(delivery.job_id)},
+      {"channel_id", IdJson(delivery.channel_id)},
       {"event_group_id", delivery.event_group_id.ToString()},
       {"attempts", delivery.attempts},
       {"next_attempt_at", TimeJson(delivery.next_attempt_at)},

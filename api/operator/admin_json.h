@@ -21,7 +21,6 @@ base::Json IdJson(const std::optional<base::Uuid>& id);
 
 base::Json TeamJson(const store::Team& team);
 base::Json OrganisationJson(const store::Organisation& org);
-base::Json ApiKeyJson(const store::ApiKey& key);
 // What it waits for, or null.
 base::Json WaitingForJson(const store::DeliveryView& delivery);
 base::Json DeliveryJson(const store::DeliveryView& delivery);

@@ -142,7 +142,7 @@ base::Json LookupRowsJson(const store::LookupView& lookup) {
   const base::Json cells = domain::RecordedCells(lookup.rows_json, rows.size());
   base::Json json = base::Json::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    json.push_back({{"lead", rows[i].lead}, {"result", cells[i]}});
+    json.push_back({{"lead", rows[i].lead.Value()}, {"result", cells[i]}});
   }
   return json;
 }

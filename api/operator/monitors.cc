@@ -110,9 +110,15 @@ rest::Handled GetMonitors(Call& call) {
   }
   filter.limit = list.limit + 1;
   filter.bytes_max = kPageBytesMax;
-  const auto page = rest::CutPage(
+  auto page = rest::CutPage(
       store::ListMonitors(call.session(), filter), list.limit,
       [](const domain::Monitor& monitor) { return rest::EncodeCursor(kMonitorList, monitor.id); });
+  // A search for a name goes on behind what it has looked at, however few it has found.
+  if (filter.text && !page.next_cursor) {
+    if (const auto end = store::EndOfLook(call.session(), filter)) {
+      page.next_cursor = rest::EncodeCursor(kMonitorList, *end);
+    }
+  }
   return rest::Reply{
       200, rest::PageText("items", page, [&](const domain::Monitor& monitor, std::string* text) {
         text->append(domain::MonitorSummaryJson(monitor, call.parts.config.prices_mc));
@@ -393,6 +399,10 @@ rest::Handled PostTenantMonitor(Call& call) {
 
 rest::Handled PostTenantPreview(Call& call) {
   return AskTenantApi(call, "/monitors/preview");
+}
+
+rest::Handled PostTenantSchedulePreview(Call& call) {
+  return AskTenantApi(call, "/schedules/preview");
 }
 
 rest::Handled PostTenantMonitorUpdate(Call& call) {

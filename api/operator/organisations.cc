@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/kit/api_keys.h"
 #include "api/kit/cursor.h"
 #include "api/kit/ledger.h"
 #include "api/operator/admin_json.h"
@@ -226,23 +227,16 @@ rest::Handled GetApiKeys(Call& call) {
   const auto page = rest::CutPage(std::move(*keys), list.limit, [&](const store::ApiKey& key) {
     return rest::EncodeCursor(keys_of, key.id);
   });
-  return ListReply(page, ApiKeyJson);
+  return ListReply(page, rest::ApiKeyJson);
 }
 
 rest::Handled PostApiKey(Call& call) {
   CallBody body(call);
-  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
-  std::optional<base::Uuid> team_id;
-  if (!body.IsNull("team_id")) team_id = body.Id("team_id", rest::Presence::kOptional);
+  const store::NewApiKey order = rest::ReadNewApiKey(&body, call.parts.clock.Now());
   const auto reason = body.Reason();
   body.Check();
-  const store::ApiKeyOutcome made =
-      store::CreateApiKey(call.session(), call.parts.clock, call.Id(0), *name, team_id,
-                          AuditOf(call, "api_key.create", reason));
-  using Kind = store::ApiKeyOutcome::Kind;
-  if (made.kind == Kind::kNoOrganisation) return NoOrganisation();
-  if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
-  return rest::JsonReply(201, {{"id", made.id.ToString()}, {"key", made.key}});
+  return rest::NewApiKeyReply(store::CreateApiKey(call.session(), call.parts.clock, call.Id(0),
+                                                  order, AuditOf(call, "api_key.create", reason)));
 }
 
 rest::Handled DeleteApiKey(Call& call) {
@@ -282,7 +276,8 @@ rest::Handled GetEncryptionKeys(Call& call) {
                      {"place", place},
                      {"live_secrets", key.secrets},
                      {"organisations", key.organisations},
-                     {"monitors", key.monitors}});
+                     {"monitors", key.monitors},
+                     {"channels", key.channels}});
   }
   return rest::JsonReply(200, {{"items", std::move(items)}});
 }

@@ -88,6 +88,7 @@ constexpr Route kRoutes[] = {
      "/admin/v1/orgs/{id}/monitors/preview",
      PostTenantPreview,
      {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
+    {"POST", "/admin/v1/orgs/{id}/schedules/preview", PostTenantSchedulePreview, {.body = kJson}},
     {"POST",
      "/admin/v1/orgs/{id}/monitors/{id}/update",
      PostTenantMonitorUpdate,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"
 #include "config/config.h"
 
@@ -224,9 +225,16 @@ void CheckCaller(const store::Authentication& found, const Route& route) {
                         "Service-Forwarded-User names no user for whom you may call");
   }
   if (route.access == rest::Access::kManagement && !MayManage(caller)) {
-    throw rest::Refusal(403, "credential_not_allowed",
-                        "OAuth clients are managed with an API key or a session of the whole "
-                        "organisation");
+    throw rest::Refusal(
+        403, "credential_not_allowed",
+        "keys, secrets, deliveries, the audit and OAuth clients are managed with an "
+        "API key or a session of the whole organisation");
+  }
+  if (!MayUse(caller.scopes, route.method, route.pattern)) {
+    throw rest::Refusal(403, "insufficient_scope",
+                        fmt::format("this API key has the scopes {}; this request needs {}",
+                                    fmt::join(caller.scopes.Names(), ", "),
+                                    domain::KeyScopeName(*ScopeOf(route.pattern))));
   }
   if (!route.feature.empty() && !caller.Has(route.feature)) {
     throw rest::Refusal(

@@ -17,7 +17,8 @@ namespace vedette::api {
 // route's own rules, in this order:
 //   400 ambiguous_credentials, 401 unauthorized or invalid_token, 503 unavailable,
 //   403 unknown_organisation, 429 rate_limited,
-//   403 organisation_locked, unknown_user, credential_not_allowed, feature_not_enabled
+//   403 organisation_locked, unknown_user, credential_not_allowed, insufficient_scope,
+//       feature_not_enabled
 // Pool's threads but for Refuse, which any thread may call.
 
 // To a request without a credential of good form. The log has why a token was refused.

@@ -25,8 +25,20 @@ rest::Handled TestWebhook(Call& call);
 // preview.cc
 rest::Handled PreviewMonitor(Call& call);
 
+// schedule_preview.cc
+rest::Handled PreviewSchedule(Call& call);
+
 // detail.cc
 rest::Handled ShowMonitor(Call& call);
+
+// channels/channels.cc
+rest::Handled CreateChannel(Call& call);
+rest::Handled ListChannels(Call& call);
+rest::Handled ShowChannel(Call& call);
+rest::Handled UpdateChannel(Call& call);
+rest::Handled DeleteChannel(Call& call);
+rest::Handled TestChannel(Call& call);
+rest::Handled ShowFeed(Call& call);
 
 // rows.cc
 rest::Handled ListRows(Call& call);
@@ -105,6 +117,21 @@ rest::Handled ShowTemplate(Call& call);
 rest::Handled ShowCredits(Call& call);
 rest::Handled ShowReservations(Call& call);
 rest::Handled ShowLedger(Call& call);
+
+// account/credentials.cc
+rest::Handled CreateApiKey(Call& call);
+rest::Handled ListApiKeys(Call& call);
+rest::Handled RevokeApiKey(Call& call);
+rest::Handled CreateSigningSecret(Call& call);
+rest::Handled ListOwnSigningSecrets(Call& call);
+rest::Handled RollSigningSecret(Call& call);
+rest::Handled RevokeSigningSecret(Call& call);
+
+// account/deliveries.cc
+rest::Handled ListOwnDeliveries(Call& call);
+rest::Handled ResendDelivery(Call& call);
+rest::Handled ReplayOwnDeliveries(Call& call);
+rest::Handled ListOwnAudit(Call& call);
 
 // oauth/clients.cc
 rest::Handled CreateOauthClient(Call& call);

@@ -58,6 +58,7 @@ struct WebhookTestTarget {
   base::Uuid monitor_id;
   std::string url;
   std::optional<std::string> metadata_json;
+  std::optional<base::Uuid> channel_id{};  // that is told instead, at its own address
 };
 
 // Sends one signed notification of type monitor.webhook.test, at once and only once. Built by app

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "api/tenant/account/scopes.h"
 #include "api/tenant/call.h"
 #include "api/tenant/oauth/form.h"
 #include "domain/monitor/enums.h"
@@ -29,6 +30,7 @@ constexpr std::array kRoutes{
           {.body = kUpload, .body_bytes_max = kUploadBytesMax}},
     Route{"POST", "/monitors", CreateMonitor, {.body = kJson, .feature = kMonitors}},
     Route{"POST", "/monitors/preview", PreviewMonitor, {.body = kJson, .feature = kMonitors}},
+    Route{"POST", "/schedules/preview", PreviewSchedule, {.body = kJson}},
     Route{"GET", "/monitors", ListMonitors, {.feature = kMonitors}},
     Route{"GET", "/monitors/for-run/{run_id}", ListMonitorsForRun, {.feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}", ShowMonitor, {.feature = kMonitors}},
@@ -68,6 +70,17 @@ constexpr std::array kRoutes{
           "/monitors/{monitor_id}/webhook/test",
           TestWebhook,
           {.body = kJson, .feature = kMonitors}},
+    Route{"POST", "/channels", CreateChannel, {.body = kJson, .feature = kMonitors}},
+    Route{"GET", "/channels", ListChannels, {.feature = kMonitors}},
+    Route{"GET", "/channels/{channel_id}", ShowChannel, {.feature = kMonitors}},
+    Route{"GET", "/channels/{channel_id}/feed.atom", ShowFeed, {.access = kSignedLink}},
+    Route{"POST",
+          "/channels/{channel_id}/update",
+          UpdateChannel,
+          {.body = kJson, .feature = kMonitors}},
+    Route{"DELETE", "/channels/{channel_id}", DeleteChannel, {.feature = kMonitors}},
+    Route{
+        "POST", "/channels/{channel_id}/test", TestChannel, {.body = kJson, .feature = kMonitors}},
     Route{"POST", "/find-email", FindEmail, {.body = kJson, .body_bytes_max = kLeadsBodyBytesMax}},
     Route{"POST",
           "/find-email-async",
@@ -138,6 +151,35 @@ constexpr std::array kRoutes{
     Route{"GET", "/credits", ShowCredits},
     Route{"GET", "/credits/reservations", ShowReservations},
     Route{"GET", "/credits/ledger", ShowLedger},
+    Route{"POST", "/account/api-keys", CreateApiKey, {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/api-keys", ListApiKeys, {.access = kManagement}},
+    Route{"POST",
+          "/account/api-keys/{key_id}/revoke",
+          RevokeApiKey,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets",
+          CreateSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/signing-secrets", ListOwnSigningSecrets, {.access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets/roll",
+          RollSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/signing-secrets/{secret_id}/revoke",
+          RevokeSigningSecret,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/deliveries", ListOwnDeliveries, {.access = kManagement}},
+    Route{"POST",
+          "/account/deliveries/replay",
+          ReplayOwnDeliveries,
+          {.body = kJson, .access = kManagement}},
+    Route{"POST",
+          "/account/deliveries/{delivery_id}/resend",
+          ResendDelivery,
+          {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/audit", ListOwnAudit, {.access = kManagement}},
     Route{"POST",
           kTokenPath,
           IssueToken,
@@ -176,6 +218,16 @@ constexpr std::array kRoutes{
           VoidOauthTokens,
           {.body = kJson, .access = kManagement}},
 };
+
+// Each route for which a credential is needed has a scope.
+constexpr bool AllHaveScopes() {
+  for (const Route& route : kRoutes) {
+    const bool needs = route.access == rest::Access::kCredential || route.access == kManagement;
+    if (needs && !ScopeOf(route.pattern)) return false;
+  }
+  return true;
+}
+static_assert(AllHaveScopes());
 
 constexpr rest::Router<Call> kRouter{kRoutes};
 

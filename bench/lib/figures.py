@@ -77,8 +77,9 @@ class Targets:
         by_cpu = over(cpu_us(theirs), cpu_us(ours))
         self._add(name, beside, by_rate, by_cpu, target, verdict(by_rate, target), "x")
         if cpu_target:
-            self.lines[-1]["target"] += f", CPU {cpu_target[0]} {cpu_target[1]:.2f} x"
-            self.lines[-1]["met"] += ", " + verdict(by_cpu, cpu_target)
+            line, told = self.lines[-1], f"CPU {cpu_target[0]} {cpu_target[1]:.2f} x"
+            line["target"] = ", ".join(filter(None, (line["target"], told)))
+            line["met"] = ", ".join(filter(None, (line["met"], verdict(by_cpu, cpu_target))))
 
     def postgres_cpu(self, name, ours, beside, theirs, target):
         """A multiple of the CPU of PostgreSQL. Less is better here; the column of CPU tells it the other way round."""

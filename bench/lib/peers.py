@@ -1,7 +1,9 @@
-"""The peers: a Node.js process each, told what to do line by line."""
+"""The peers that are job queues and the like: a process of Node.js or Go each, told what to do line by line."""
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -11,21 +13,44 @@ from machine import ROOT, Meter
 PACKAGES = {"graphile": "graphile-worker", "pgboss": "pg-boss", "dbos": "@dbos-inc/dbos-sdk", "streams": "csv-parse"}
 
 
+def missing(name):
+    """Why a peer cannot be run here, or None. Node.js comes with those of npm; Go of 1.21 or newer is no package of Debian 12."""
+    if name == "river" and go() is None:
+        return "there is no Go of 1.21 or newer (go on PATH, or in /usr/local/go/bin)"
+    return None
+
+
+def go():
+    return shutil.which("go") or shutil.which("go", path="/usr/local/go/bin")
+
+
+def node_peer(name):
+    """The command of a script of bench/peers, and the version of its package."""
+    tools = subprocess.run([ROOT / "scripts" / "npm_tools", "bench/peers"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+    # A script's imports are found beside it: a copy stands beside the packages.
+    script = f"{tools}/{name}.mjs"
+    shutil.copy(ROOT / "bench" / "peers" / f"{name}.mjs", script)
+    with open(f"{tools}/node_modules/{PACKAGES[name]}/package.json") as f:
+        return [f"{tools}/node_modules/node/bin/node", script], json.load(f)["version"]
+
+
+def go_peer(name):
+    """The command of a program of bench/peers, built from the modules that its go.sum names, and its module's version."""
+    folder, program = ROOT / "bench" / "peers" / name, ROOT / "build" / "go" / name
+    subprocess.run([go(), "build", "-o", program, "."], cwd=folder, check=True, stdout=sys.stderr,
+                   env={**os.environ, "GOFLAGS": "-mod=readonly"})
+    version = re.search(r"github.com/riverqueue/river v(\S+)", (folder / "go.mod").read_text())[1]
+    return [program], version
+
+
 class Peer:
     def __init__(self, postgres, name):
         self.postgres, self.name, self.database = postgres, name, f"bench_{name}"
-        tools = subprocess.run([ROOT / "scripts" / "npm_tools", "bench/peers"], check=True, capture_output=True,
-                               text=True).stdout.strip()
-        node = f"{tools}/node_modules/node/bin/node"
-        # A script's imports are found beside it: a copy stands beside the packages.
-        script = f"{tools}/{name}.mjs"
-        with open(ROOT / "bench" / "peers" / f"{name}.mjs") as source, open(script, "w") as copy:
-            copy.write(source.read())
-        with open(f"{tools}/node_modules/{PACKAGES[name]}/package.json") as f:
-            self.version = json.load(f)["version"]
+        command, self.version = go_peer(name) if name == "river" else node_peer(name)
         postgres.drop(self.database)
         postgres.create(self.database)
-        self.process = subprocess.Popen([node, script, postgres.tcp_url(self.database)], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*command, postgres.tcp_url(self.database)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env={**os.environ, "NODE_ENV": "production"})
         self._answer()
         self.connection = postgres.connect(self.database)

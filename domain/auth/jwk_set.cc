@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/json.h"
+
 namespace vedette::domain {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::domain {
@@ -77,9 +78,11 @@ std::variant<Jwt, JwtFault> ParseJwt(std::string_view text) {
     return JwtFault{"the header: " + *wrong};
   }
   if (auto wrong = ReadHeader(header, &jwt)) return JwtFault{std::move(*wrong)};
-  if (const auto wrong = ReadPart(text.substr(first + 1, second - first - 1), &jwt.claims)) {
+  base::Json claims;
+  if (const auto wrong = ReadPart(text.substr(first + 1, second - first - 1), &claims)) {
     return JwtFault{"the claims: " + *wrong};
   }
+  jwt.claims = std::move(claims);
   auto signature = base::Base64UrlDecode(text.substr(second + 1));
   if (!signature || signature->empty()) return JwtFault{"the signature is no base64url"};
   jwt.signing_input = text.substr(0, second);
@@ -124,8 +127,9 @@ constexpr std::size_t kJtiBytesMax = 255;
 constexpr std::string_view kStrictType = "client-authentication+jwt";
 
 std::optional<std::string> AudienceFault(const Jwt& jwt, const AssertionRules& rules) {
-  const auto aud = jwt.claims.find("aud");
-  if (aud == jwt.claims.end()) return "aud is missing";
+  const base::Json& claims = jwt.claims.Value();
+  const auto aud = claims.find("aud");
+  if (aud == claims.end()) return "aud is missing";
   const bool strict = jwt.typ == kStrictType;
   const base::Json* value = &*aud;
   if (!strict && value->is_array() && value->size() == 1) value = &value->front();
@@ -138,7 +142,7 @@ std::optional<std::string> AudienceFault(const Jwt& jwt, const AssertionRules& r
 }  // namespace
 
 std::optional<base::Uuid> ClaimedClient(const Jwt& jwt) {
-  const auto sub = TextClaim(jwt.claims, "sub", kUuidChars);
+  const auto sub = TextClaim(jwt.claims.Value(), "sub", kUuidChars);
   return sub ? base::Uuid::Parse(*sub) : std::nullopt;
 }
 
@@ -150,14 +154,14 @@ std::variant<Assertion, JwtFault> ValidateAssertion(const Jwt& jwt, const base::
   }
   const std::string id = client_id.ToString();
   for (const char* name : {"iss", "sub"}) {
-    if (TextClaim(jwt.claims, name, kUuidChars) != id) {
+    if (TextClaim(jwt.claims.Value(), name, kUuidChars) != id) {
       return JwtFault{std::string(name) + " must be the client's id"};
     }
   }
   if (auto wrong = AudienceFault(jwt, rules)) return JwtFault{std::move(*wrong)};
-  const auto expires_at = CheckTimes(jwt.claims, rules.times, now);
+  const auto expires_at = CheckTimes(jwt.claims.Value(), rules.times, now);
   if (const auto* fault = std::get_if<JwtFault>(&expires_at)) return *fault;
-  auto jti = TextClaim(jwt.claims, "jti", kJtiBytesMax);
+  auto jti = TextClaim(jwt.claims.Value(), "jti", kJtiBytesMax);
   if (!jti) return JwtFault{"jti must be a text of 1 to 255 bytes"};
   return Assertion{std::move(*jti), std::get<base::Timestamp>(expires_at) + rules.times.skew};
 }
@@ -201,24 +205,25 @@ std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
   if (!jwt.typ.empty() && jwt.typ != "jwt" && jwt.typ != "at+jwt") {
     return JwtFault{"typ must be JWT or at+jwt"};
   }
+  const base::Json& claims = jwt.claims.Value();
   // An ID token says who logged in to some application; it lets nobody in here.
   for (const char* name : {"nonce", "at_hash", "c_hash"}) {
-    if (jwt.claims.contains(name)) return JwtFault{"this is an ID token"};
+    if (claims.contains(name)) return JwtFault{"this is an ID token"};
   }
-  const auto issuer = jwt.claims.find("iss");
-  if (issuer == jwt.claims.end() || *issuer != rules.issuer) return JwtFault{"iss is another"};
-  if (!Names(jwt.claims, rules.audience)) return JwtFault{"aud does not name this API"};
-  const auto expires_at = CheckTimes(jwt.claims, rules.times, now);
+  const auto issuer = claims.find("iss");
+  if (issuer == claims.end() || *issuer != rules.issuer) return JwtFault{"iss is another"};
+  if (!Names(claims, rules.audience)) return JwtFault{"aud does not name this API"};
+  const auto expires_at = CheckTimes(claims, rules.times, now);
   if (const auto* fault = std::get_if<JwtFault>(&expires_at)) return *fault;
   ExternalToken token;
-  auto subject = Find(jwt.claims, rules.user_claim);
+  auto subject = Find(claims, rules.user_claim);
   if (!subject) return JwtFault{"the claim of the user is no text of 1 to 255 bytes"};
   token.subject = std::move(*subject);
   if (!rules.org_claim.empty()) {
-    token.organisation = Find(jwt.claims, rules.org_claim).value_or("");
+    token.organisation = Find(claims, rules.org_claim).value_or("");
   }
   if (!rules.team_claim.empty()) {
-    token.team = Find(jwt.claims, rules.team_claim);
+    token.team = Find(claims, rules.team_claim);
     if (!token.team) return JwtFault{"the claim of the team is no text of 1 to 255 bytes"};
   }
   return token;

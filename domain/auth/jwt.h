@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/key_pair.h"
 #include "base/uuid.h"
 
@@ -28,7 +28,7 @@ struct Jwt {
   base::SignatureAlgorithm algorithm;
   std::optional<std::string> kid;
   std::string typ;  // in lower case; empty where the header has none
-  base::Json claims;
+  base::JsonText claims;
   std::string signing_input;
   std::string signature;
 };

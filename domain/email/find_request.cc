@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "base/json.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
 
@@ -60,7 +61,7 @@ std::optional<FindMode> ParseFindMode(std::string_view name) {
 }
 
 base::Json FindRowCell(const FindRow& row) {
-  return row.copy_of ? base::Json::array({*row.copy_of, row.lead}) : row.lead;
+  return row.copy_of ? base::Json::array({*row.copy_of, row.lead.Value()}) : row.lead.Value();
 }
 
 FindRow ReadFindRow(base::Json cell) {
@@ -126,7 +127,7 @@ std::int64_t FindPriceMc(FindMode mode, const FindEmailPrices& prices) {
 std::int64_t FindEstimateMc(const FindRequest& request, const FindEmailPrices& prices) {
   std::int64_t estimate_mc = 0;
   for (const FindRow& row : request.rows) {
-    const auto read = ReadLead(row.lead);
+    const auto read = ReadLead(row.lead.Value());
     const auto* person = std::get_if<Person>(&read);
     const std::int64_t price_mc = FindPriceMc(request.mode, prices);
     if (row.copy_of) continue;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/email/lead.h"
 #include "domain/money/money.h"
 
@@ -35,7 +35,7 @@ std::string_view ChargeRuleName(ChargeRule rule);  // "always", "found", "ok"
 ChargeRule ParseChargeRule(const std::string& name);
 
 struct FindRow {
-  base::Json lead;  // an object that ReadLead takes
+  base::JsonText lead;  // an object that ReadLead takes
   std::optional<std::size_t> copy_of{};
 };
 base::Json FindRowCell(const FindRow& row);

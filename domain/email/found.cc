@@ -368,18 +368,18 @@ base::Json FindResults(const FindRequest& request, const std::optional<std::stri
     const FindRow& row = request.rows[i];
     const std::size_t source = row.copy_of.value_or(i);
     if (source > i) throw std::invalid_argument("a stored lookup copies a later row");
-    if (IsErasedLead(row.lead)) {
+    if (IsErasedLead(row.lead.Value())) {
       results.push_back(nullptr);
       continue;
     }
     base::Json& cell = cells[source];
     if (cell.is_null()) {
-      const auto read = ReadLead(row.lead);
+      const auto read = ReadLead(row.lead.Value());
       const auto* person = std::get_if<Person>(&read);
       cell = FoundCell(request.mode, person != nullptr ? *person : Person(),
                        FailedFound(unrecorded_error), false);
     }
-    results.push_back(MergeFound(row.lead, cell, row.copy_of));
+    results.push_back(MergeFound(row.lead.Value(), cell, row.copy_of));
   }
   return results;
 }

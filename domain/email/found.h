@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
 #include "domain/email/lead.h"

@@ -73,6 +73,9 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
   // The body names the row alone; a receiver of several monitors needs this one to read the events.
   if (const auto* check = std::get_if<CheckNotice>(&notification.about)) {
     headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
+    if (check->channel_id) {
+      headers.emplace_back("Service-Channel-Id", check->channel_id->ToString());
+    }
   }
   return headers;
 }

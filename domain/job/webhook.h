@@ -21,6 +21,9 @@ struct CheckNotice {
   base::Uuid monitor_id;
   base::Uuid row_id;
   std::optional<std::string> metadata;  // JSON text, as the client gave it, read with the url
+  // The channel that is told (domain/channel/channel.h), whose url and body are read at every
+  // attempt; empty: the monitor's own webhook_url is.
+  std::optional<base::Uuid> channel_id{};
 };
 
 // What a callback tells of: the end of a job, or of one of its blocks. Its body is a function of

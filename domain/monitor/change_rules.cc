@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "domain/text/json_schema.h"
 
 namespace vedette::domain {
 namespace {

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "domain/text/json_schema.h"
+#include "base/json_text.h"
 
 // Which changes of a watched field a customer wants to be told of (docs/decisions/0033), as the
 // member `rules` of a monitor says:
@@ -19,6 +18,8 @@
 //
 // Patterns are RE2's: their time is linear in the text, also for hostile ones. Pure; any thread.
 namespace vedette::domain {
+
+struct ValidationFault;  // domain/text/json_schema.h
 
 // The rules of one field; a member that is empty asks for nothing.
 struct ChangeRules {
@@ -43,8 +44,8 @@ inline constexpr std::size_t kRuleTextBytesMax = 32768;
 
 // What is wrong with `rules`, which stands at `loc`; every fault names its field and its rule.
 // `watched`: the struct whose fields may have rules; null: any field may.
-ValidationFaults ValidateChangeRules(const base::Json& loc, const base::Json& rules,
-                                     const base::Json& watched);
+std::vector<ValidationFault> ValidateChangeRules(const base::Json& loc, const base::Json& rules,
+                                                 const base::Json& watched);
 
 // Reads rules that were validated, as a monitor keeps them; none where there is no text.
 RulesOfFields ParseChangeRules(const std::optional<std::string>& json);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "domain/monitor/observation.h"
 #include "domain/monitor/row_values.h"
 
 namespace vedette::domain {
@@ -101,7 +103,7 @@ Json FactsOf(const FieldObservation& observed, base::Timestamp since) {
       std::all_of(observed.sources.begin(), observed.sources.end(), Keepable);
   if (!observed.sources.empty() && sources_keepable) facts["sources"] = observed.sources;
   if (observed.confidence) facts["confidence"] = *observed.confidence;
-  facts["of"] = Fingerprint(observed.value);
+  facts["of"] = Fingerprint(observed.value.Value());
   return facts;
 }
 
@@ -110,7 +112,8 @@ CurrentValues CurrentValuesOf(const Json& watched, const FieldVersions& versions
   const Json baseline = Parse(row.baseline_json);
   const Json known = ParseOr(row.known_json, baseline);
   const Json seen = ParseOr(row.seen_json, Json::object());
-  CurrentValues current{Json::object(), {}};
+  CurrentValues current;
+  Json values = Json::object();
   for (const auto& [field, description] : watched.items()) {
     Json shown{{"value", nullptr},
                {"since", nullptr},
@@ -132,8 +135,9 @@ CurrentValues CurrentValuesOf(const Json& watched, const FieldVersions& versions
     const bool has_value = value != nullptr && !IsNoValue(*value);
     const bool had_value = about_it || (given != nullptr && !IsNoValue(*given));
     if (!has_value && !had_value) current.never_observed.push_back(field);
-    current.values[field] = std::move(shown);
+    values[field] = std::move(shown);
   }
+  current.values = std::move(values);
   return current;
 }
 

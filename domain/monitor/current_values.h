@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
-#include "domain/monitor/observation.h"
+#include "base/json_text.h"
 
 // What is known now of a row's watched fields, and where it comes from. Pure.
 //
@@ -23,6 +22,8 @@
 // that does not know `seen` has written the value. Null stands for a field that was looked for and
 // has never been observed.
 namespace vedette::domain {
+
+struct FieldObservation;  // domain/monitor/observation.h
 
 // The version of a monitor's struct at which each field last changed or left; empty where none did.
 // What was observed with an earlier version of a field is forgotten: it is left out of what the
@@ -58,7 +59,7 @@ struct KnownOfRow {
 struct CurrentValues {
   // {field: {"value", "since", "evidence", "sources", "confidence"}}, one member for each watched
   // field, in the order of the struct; what is not known is null.
-  base::Json values;
+  base::JsonText values;
   // Watched fields that have no value and never had one. A row that was not checked yet has them
   // all, except for those that were given with it.
   std::vector<std::string> never_observed;

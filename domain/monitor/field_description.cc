@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
 
 namespace vedette::domain {

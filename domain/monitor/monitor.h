@@ -55,10 +55,14 @@ struct Monitor {
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   // The names of the headers that its pages are asked with; their values are not read here.
   std::vector<std::string> request_header_names;
+  // The channels that are told; read where a monitor is shown alone.
+  std::optional<std::vector<base::Uuid>> channel_ids{};
   // Its receiver failed several times in a row and is left alone until then (its breaker is open).
   std::optional<base::Timestamp> webhook_waiting_until;
   std::int64_t balance_mc = 0;               // of the organisation, and
   std::optional<std::int64_t> team_left_mc;  // what its team may still spend this month
+  base::Timestamp anchor_at;
+  std::optional<std::string> schedule_json;  // as stored (domain/monitor/timetable.h)
 };
 
 struct ShownStatus {

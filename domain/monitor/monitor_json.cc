@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/limits.h"
 
 namespace vedette::domain {
@@ -95,6 +95,9 @@ void AppendSwitch(const ShownStatus& shown, Members* m) {
 void AppendSchedule(const Monitor& monitor, Members* m) {
   m->TimeOrNull("last_run_at", monitor.last_run_at);
   m->Raw("next_run_times", RunTimesJson(monitor));
+  m->Raw("schedule", monitor.schedule_json
+                         ? ScheduleJson(ParseStoredSchedule(*monitor.schedule_json))
+                         : "null");
   m->Number("row_count", monitor.row_count - monitor.removed_row_count);
   m->Number("active_row_count", monitor.active_row_count);
 }
@@ -164,6 +167,11 @@ std::string OpenDetail(const Monitor& monitor, const CheckPrices& prices_mc) {
   m.TextOrNull("run_id", monitor.run_id);
   m.Raw("rules", monitor.rules_json ? std::string_view(*monitor.rules_json) : "{}");
   m.Raw("request_header_names", TextsJson(monitor.request_header_names));
+  if (monitor.channel_ids) {
+    std::vector<std::string> ids;
+    for (const base::Uuid& id : *monitor.channel_ids) ids.push_back(id.ToString());
+    m.Raw("channel_ids", TextsJson(ids));
+  }
   AppendHealth(monitor, prices_mc, &m);
   AppendTimes(monitor, &m);
   return out;
@@ -193,7 +201,9 @@ std::optional<WaitingFor> WaitsFor(const Monitor& monitor, const CheckPrices& pr
 
 std::vector<base::Timestamp> ShownRunTimes(const Monitor& monitor) {
   if (ShowStatus(monitor).status != MonitorStatus::kActive) return {};
-  return NextRunTimes(monitor.next_run_at, monitor.frequency, kNextRunTimesShown);
+  const Timetable timetable(monitor.anchor_at, monitor.frequency, monitor.schedule_json,
+                            monitor.id);
+  return timetable.NextTimes(monitor.next_run_at, kNextRunTimesShown);
 }
 
 std::string JsonText(std::string_view text) {
@@ -257,7 +267,7 @@ void RowJson::Append(const Row& row, std::string* out) const {
   const CurrentValues current =
       CurrentValuesOf(watched_, field_versions_,
                       {row.baseline_json, row.known_json, row.seen_json, row.struct_version});
-  m.Raw("current", base::DumpJson(current.values));
+  m.Raw("current", current.values.Text());
   // A row that no check has examined has not been missed by one.
   m.Raw("never_observed", row.last_run_at ? TextsJson(current.never_observed) : "[]");
   text.append(",").append(before_active_);

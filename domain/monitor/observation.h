@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/monitor/failure.h"
 
 // What is asked about a row, and what a probe of it answers. Values; any thread.
@@ -23,7 +23,8 @@ struct WatchedField {
 };
 
 struct FieldObservation {
-  base::Json value;  // a scalar; null means that the field was looked for and is absent
+  // A scalar; null means that the field was looked for and is absent.
+  base::JsonText value = base::JsonText::Null();
   std::string evidence;
   std::vector<std::string> sources;  // URLs
   std::optional<double> confidence;  // 0..10 or as the service says

@@ -7,7 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "domain/text/json_schema.h"
 
 namespace vedette::domain {
 namespace {

@@ -6,13 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "domain/text/json_schema.h"
+#include "base/json_text.h"
 
 // Headers that a monitor's own pages are asked with, cookies included: {"name": "value"}. Their
 // values are secrets of the customer: they are sealed where they are kept (store/sealed.h), never
 // shown again, and sent to no other host than the row's own (html/url_reference.h). Pure.
 namespace vedette::domain {
+
+struct ValidationFault;  // domain/text/json_schema.h
 
 using RequestHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -22,7 +23,8 @@ inline constexpr std::size_t kRequestHeaderValueMax = 4096;
 inline constexpr std::size_t kRequestHeadersBytesMax = 16384;  // names and values together
 
 // What is wrong with `headers`, which stands at `loc`. No fault repeats a value.
-ValidationFaults ValidateRequestHeaders(const base::Json& loc, const base::Json& headers);
+std::vector<ValidationFault> ValidateRequestHeaders(const base::Json& loc,
+                                                    const base::Json& headers);
 
 // Reads headers that were validated, in the order in which they were given.
 RequestHeaders ReadRequestHeaders(const base::Json& headers);

@@ -17,14 +17,6 @@ base::Timestamp FirstSlotAfter(base::Timestamp anchor, std::chrono::seconds freq
   return anchor + frequency * ((now - anchor) / frequency + 1);
 }
 
-std::vector<base::Timestamp> NextRunTimes(base::Timestamp next_run_at,
-                                          std::chrono::seconds frequency, int count) {
-  std::vector<base::Timestamp> times;
-  times.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) times.push_back(next_run_at + frequency * k);
-  return times;
-}
-
 namespace {
 
 std::int64_t UnitSeconds(char unit, bool seconds_allowed) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "base/clock.h"
 
@@ -30,10 +29,6 @@ DueSlots CollapseDueSlots(base::Timestamp next_run_at, std::chrono::seconds freq
 // past or the future; slots before the anchor do not exist.
 base::Timestamp FirstSlotAfter(base::Timestamp anchor, std::chrono::seconds frequency,
                                base::Timestamp now);
-
-// `count` slots from `next_run_at` on.
-std::vector<base::Timestamp> NextRunTimes(base::Timestamp next_run_at,
-                                          std::chrono::seconds frequency, int count);
 
 // A duration as the API and the configuration write it: ^[1-9][0-9]*(m|h|d|w)$, also "s" where
 // `seconds_allowed`. Empty for anything else and for more than 100 years.

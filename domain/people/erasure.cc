@@ -287,7 +287,7 @@ int EraseFromLookup(const ErasureTarget& target, StoredJob* job) {
     if (i >= rows.size())
       throw std::invalid_argument("a stored lookup has a result without a lead");
     FindRow row = ReadFindRow(rows[i]);
-    AddKnownAs(target, row.lead, job);
+    AddKnownAs(target, row.lead.Value(), job);
     row.lead = ErasedLead();
     rows[i] = FindRowCell(row);
     job->params_changed = true;

@@ -285,12 +285,12 @@ base::Json PeopleResults(PeopleQuestion question, const PeopleRequest& request,
     const FindRow& row = request.rows[i];
     const std::size_t source = row.copy_of.value_or(i);
     if (source > i) throw std::invalid_argument("a stored lookup copies a later row");
-    if (IsErasedLead(row.lead)) {
+    if (IsErasedLead(row.lead.Value())) {
       results.push_back(nullptr);
       continue;
     }
     base::Json& cell = cells[source];
-    if (cell.is_null()) cell = FailedPeopleCell(question, row.lead, unrecorded_error);
+    if (cell.is_null()) cell = FailedPeopleCell(question, row.lead.Value(), unrecorded_error);
     results.push_back(MergeFound(base::Json::object(), cell, row.copy_of));
   }
   return results;

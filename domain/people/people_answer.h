@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/email/found.h"
 #include "domain/email/suppression.h"
 #include "domain/people/age.h"

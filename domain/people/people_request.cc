@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/email/mailbox.h"
 
@@ -96,7 +97,7 @@ PeopleRequest ReadPeopleRequest(std::string_view json) {
 
 std::int64_t ReverseEstimateMc(const PeopleRequest& request, std::int64_t price_mc) {
   const auto costs = [](const FindRow& row) {
-    const auto address = ParseAddress(AddressOf(row.lead));
+    const auto address = ParseAddress(AddressOf(row.lead.Value()));
     return !row.copy_of && address && IsPersons(*address);
   };
   return price_mc * std::count_if(request.rows.begin(), request.rows.end(), costs);

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_text.h"
 #include "domain/email/address.h"
 #include "domain/email/find_request.h"
 #include "domain/email/lead.h"

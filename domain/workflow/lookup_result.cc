@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
 #include "domain/money/money.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/json.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"

@@ -60,9 +60,12 @@ std::vector<Organisation> ReadOrganisations(Transaction& tx, const std::vector<b
 
 ApiKey ReadApiKey(const pqxx::row& row) {
   ApiKey key;
+  std::vector<std::string> scopes;
   Columns(row).Into("id"_a = &key.id, "name"_a = &key.name, "prefix"_a = &key.prefix,
                     "team_id"_a = &key.team_id, "created_at"_a = &key.created_at,
-                    "last_used_at"_a = &key.last_used_at);
+                    "last_used_at"_a = &key.last_used_at, "scopes"_a = &scopes,
+                    "expires_at"_a = &key.expires_at);
+  if (!scopes.empty()) key.scopes = domain::KeyScopes::Of(scopes);
   return key;
 }
 
@@ -212,31 +215,46 @@ TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::
 }
 
 ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                           const std::string& name, const std::optional<base::Uuid>& team_id,
-                           AuditEntry audit) {
-  ApiKeyOutcome made;
+                           const NewApiKey& order, AuditEntry audit) {
+  using Kind = ApiKeyOutcome::Kind;
+  ApiKeyOutcome outcome;
+  outcome.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyRandomChars);
+  ApiKey& made = outcome.made;
   made.id = base::Uuid::V7(clock);
-  made.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyRandomChars);
-  const std::string prefix = made.key.substr(0, kApiKeyPublicChars);
+  made.name = order.name;
+  made.prefix = outcome.key.substr(0, kApiKeyPublicChars);
+  made.team_id = order.team_id;
+  made.scopes = order.scopes;
+  made.expires_at = order.expires_at;
   audit.target = made.id.ToString();
   audit.org_id = org_id;
-  base::Json detail{{"name", name}, {"prefix", prefix}};
-  if (team_id) detail["team_id"] = team_id->ToString();
+  base::Json detail{{"name", made.name}, {"prefix", made.prefix}};
+  if (made.team_id) detail["team_id"] = made.team_id->ToString();
+  std::vector<std::string> scopes;
+  if (!made.scopes.all()) {
+    scopes = made.scopes.Names();
+    detail["scopes"] = scopes;
+  }
+  if (made.expires_at) detail["expires_at"] = base::FormatTimestamp(*made.expires_at);
   audit.detail = std::move(detail);
-  const auto kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty())
-      return ApiKeyOutcome::Kind::kNoOrganisation;
-    if (team_id && tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *team_id).empty()) {
-      return ApiKeyOutcome::Kind::kNoTeam;
+  outcome.kind = InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (made.team_id &&
+        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *made.team_id).empty()) {
+      return Kind::kNoTeam;
     }
-    tx.Exec<"api_key_insert">("id"_a = made.id, "org_id"_a = org_id, "team_id"_a = team_id,
-                              "name"_a = name, "prefix"_a = prefix,
-                              "key_sha256"_a = Bytea(base::Sha256(made.key)));
+    if (ReadOne<int>(tx.Exec<"api_keys_live">("org_id"_a = org_id)) >= kApiKeysMax) {
+      return Kind::kTooMany;
+    }
+    made.created_at = ReadOne<base::Timestamp>(tx.Exec<"api_key_insert">(
+        "id"_a = made.id, "org_id"_a = org_id, "team_id"_a = made.team_id, "name"_a = made.name,
+        "prefix"_a = made.prefix, "key_sha256"_a = Bytea(base::Sha256(outcome.key)),
+        "scopes"_a = scopes, "expires_at"_a = made.expires_at));
     InsertAudit(tx, clock, audit);
-    return ApiKeyOutcome::Kind::kDone;
+    return Kind::kDone;
   });
-  if (kind != ApiKeyOutcome::Kind::kDone) return ApiKeyOutcome{kind, {}, {}};
-  return made;
+  if (outcome.kind != Kind::kDone) outcome.key.clear();
+  return outcome;
 }
 
 std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uuid& org_id,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "domain/auth/key_scope.h"
 #include "store/audit.h"
 #include "store/session.h"
 
@@ -102,6 +103,8 @@ struct ApiKey {
   std::optional<base::Uuid> team_id;
   base::Timestamp created_at;
   std::optional<base::Timestamp> last_used_at;  // to the hour
+  domain::KeyScopes scopes;
+  std::optional<base::Timestamp> expires_at;  // it lets nobody in from then on
 };
 
 // An API key is kApiKeyPrefix and kApiKeyRandomChars base62 characters. Its first
@@ -110,15 +113,24 @@ inline constexpr char kApiKeyPrefix[] = "vd_live_";
 inline constexpr std::size_t kApiKeyRandomChars = 43;
 inline constexpr std::size_t kApiKeyPublicChars = 14;
 
+// Keys of an organisation that let somebody in, at most. Several that are made at once may be a few
+// more.
+inline constexpr int kApiKeysMax = 1000;
+
+struct NewApiKey {
+  std::string name;
+  std::optional<base::Uuid> team_id;
+  domain::KeyScopes scopes;
+  std::optional<base::Timestamp> expires_at;
+};
 struct ApiKeyOutcome {
-  enum class Kind { kDone, kNoOrganisation, kNoTeam };
+  enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };
   Kind kind = Kind::kDone;
-  base::Uuid id;
+  ApiKey made;
   std::string key;  // readable only here
 };
 ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                           const std::string& name, const std::optional<base::Uuid>& team_id,
-                           AuditEntry audit);
+                           const NewApiKey& order, AuditEntry audit);
 
 struct ApiKeyQuery {
   std::optional<base::Uuid> before;

@@ -26,14 +26,17 @@ std::optional<Authentication> ReadAuthentication(
   Caller& caller = found.caller;
   std::string stored_hash;
   std::vector<std::string> features;
+  std::vector<std::string> scopes;
   Columns(row).Into("kind"_a = &caller.principal.kind, "id"_a = &caller.principal.id,
                     "label"_a = &caller.principal.label, "org_id"_a = &caller.org_id,
                     "team_id"_a = &caller.team_id, "sha256"_a = BytesInto{&stored_hash},
                     "locked"_a = &caller.organisation_locked, "features"_a = &features,
-                    "user_known"_a = &found.user_known, "requests"_a = &found.count.requests,
+                    "scopes"_a = &scopes, "user_known"_a = &found.user_known,
+                    "requests"_a = &found.count.requests,
                     "minute_ends_at"_a = &found.count.minute_ends_at);
   if (!base::ConstantTimeEqual(stored_hash, hash)) return std::nullopt;
   for (std::string& feature : features) caller.features.insert(std::move(feature));
+  if (!scopes.empty()) caller.scopes = domain::KeyScopes::Of(scopes);
   if (forwarded_user) caller.principal.on_behalf_of = *forwarded_user;
   return found;
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "domain/auth/key_scope.h"
 #include "domain/auth/principal.h"
 #include "store/scope.h"
 #include "store/session.h"
@@ -20,6 +21,7 @@ struct Caller {
   std::optional<base::Uuid> team_id;
   bool organisation_locked = false;
   std::set<std::string, std::less<>> features;
+  domain::KeyScopes scopes;  // of an API key; any other credential has all
 
   Scope scope() const { return {org_id, team_id}; }
   bool Has(std::string_view feature) const { return features.find(feature) != features.end(); }

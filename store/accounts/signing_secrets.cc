@@ -26,13 +26,6 @@ std::optional<std::string> Open(const std::vector<NamedKey>& keys, const std::st
 }
 
 // The beginning and the end of a secret: enough to tell it from others, not to guess it.
-std::string Preview(const std::string& secret) {
-  constexpr std::size_t kShown = 4;
-  const std::string_view text(secret);
-  if (text.size() < kSecretPrefix.size() + 4 * kShown) return "...";
-  return std::string(text.substr(0, kSecretPrefix.size() + kShown)) + "..." +
-         std::string(text.substr(text.size() - kShown));
-}
 
 // The next ones sealed with the keys `former`, from signing_secrets_to_reseal.
 void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
@@ -61,36 +54,44 @@ void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
       sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
-// The same of the headers that monitors send.
-void ResealHeaders(Transaction& tx, const config::SecurityConfig& security,
-                   const std::vector<std::string>& former, Resealed* done) {
+// The same of what is bound to an organisation: the headers that monitors send, and the addresses
+// of channels.
+template <NameText to_reseal, NameText reseal>
+void ResealBound(Transaction& tx, const config::SecurityConfig& security,
+                 const std::vector<std::string>& former,
+                 std::string (*binding)(const base::Uuid& org_id), Resealed* done) {
   const std::vector<NamedKey> keys = NamedKeys(security);
   Rows<Column<"id", base::Uuid>, Column<"sealed", std::string>> sealed_now;
-  const auto found =
-      tx.Exec<"request_headers_to_reseal">("former_key_id"_a = former, "limit"_a = kResealBatch);
+  const auto found = tx.Exec<to_reseal>("former_key_id"_a = former, "limit"_a = kResealBatch);
   for (const auto& row : found) {
     base::Uuid id;
     base::Uuid org_id;
     Sealed sealed;
-    Columns(row).Into("id"_a = &id, "org_id"_a = &org_id,
-                      "request_headers"_a = BytesInto{&sealed.bytes},
-                      "request_headers_key_id"_a = &sealed.key_id);
-    const std::string bound_to = RequestHeadersBinding(org_id);
-    const auto headers = OpenSealed(keys, sealed, bound_to);
-    if (!headers) {
+    Columns(row).Into("id"_a = &id, "org_id"_a = &org_id, "sealed"_a = BytesInto{&sealed.bytes},
+                      "key_id"_a = &sealed.key_id);
+    const std::string bound_to = binding(org_id);
+    const auto plain = OpenSealed(keys, sealed, bound_to);
+    if (!plain) {
       ++done->unreadable;
       continue;
     }
-    sealed_now.Add(id, Bytea(Seal(security, *headers, bound_to).bytes));
+    sealed_now.Add(id, Bytea(Seal(security, *plain, bound_to).bytes));
     ++done->resealed;
   }
   if (static_cast<int>(found.size()) == kResealBatch) done->done = false;
   if (sealed_now.empty()) return;
-  tx.Exec<"request_headers_reseal">(
-      sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
+  tx.Exec<reseal>(sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
 }  // namespace
+
+std::string SigningSecretPreview(const std::string& secret) {
+  constexpr std::size_t kShown = 4;
+  if (secret.size() < kSecretPrefix.size() + 4 * kShown) return "...";
+  return std::string(kSecretPrefix) +
+         std::string(secret.size() - kSecretPrefix.size() - kShown, '.') +
+         secret.substr(secret.size() - kShown);
+}
 
 std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
                                                     const std::vector<base::Uuid>& org_ids,
@@ -145,15 +146,32 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
     // The lock keeps two rotations apart, so that one secret without an end is left.
     if (tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id).empty()) return false;
     tx.Exec<"signing_secrets_retire_former">("org_id"_a = org_id, "overlap_s"_a = overlap.count());
-    tx.Exec<"signing_secret_insert">(
+    made.created_at = ReadOne<base::Timestamp>(tx.Exec<"signing_secret_insert">(
         "id"_a = made.id, "org_id"_a = org_id, "sealed"_a = Bytea(sealed),
-        "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
+        "encryption_key_id"_a = EncryptionKeyId(security.encryption_key)));
     tx.Exec<"signing_secrets_retire_surplus">("org_id"_a = org_id, "live_max"_a = live_max);
     InsertAudit(tx, clock, audit);
     return true;
   });
   if (!done) return std::nullopt;
   return made;
+}
+
+RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
+                                  const base::Uuid& org_id, const base::Uuid& secret_id,
+                                  AuditEntry audit) {
+  audit.target = secret_id.ToString();
+  audit.org_id = org_id;
+  return InTransaction(session, [&](Transaction& tx) {
+    // The lock of a rotation, so that the current one is not another in between.
+    tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id);
+    const auto rows =
+        tx.Exec<"signing_secret_retire">("org_id"_a = org_id, "secret_id"_a = secret_id);
+    if (rows.empty()) return RetireOutcome::kNotFound;
+    if (ReadOne<bool>(rows)) return RetireOutcome::kCurrent;
+    InsertAudit(tx, clock, audit);
+    return RetireOutcome::kDone;
+  });
 }
 
 std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::Uuid& org_id,
@@ -170,7 +188,7 @@ std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::
                         "created_at"_a = &view.created_at, "retires_at"_a = &view.retires_at,
                         "live"_a = &view.live);
       const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
-      if (secret) view.preview = Preview(*secret);
+      if (secret) view.preview = SigningSecretPreview(*secret);
     }
     return views;
   });
@@ -182,14 +200,15 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
   std::vector<EncryptionKeyUse> uses;
   for (const NamedKey& key : NamedKeys(security)) {
     const Place place = key.key == security.encryption_key ? Place::kPresent : Place::kFormer;
-    uses.push_back({key.id, place, 0, 0, 0});
+    uses.push_back({.id = key.id, .place = place});
   }
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<EncryptionKeyUse> found = uses;
     for (const auto& row : tx.Exec<"signing_secrets_by_key">()) {
       EncryptionKeyUse use;
       Columns(row).Into("key_id"_a = &use.id, "secrets"_a = &use.secrets,
-                        "organisations"_a = &use.organisations, "monitors"_a = &use.monitors);
+                        "organisations"_a = &use.organisations, "monitors"_a = &use.monitors,
+                        "channels"_a = &use.channels);
       const auto known = std::find_if(found.begin(), found.end(),
                                       [&](const auto& other) { return other.id == use.id; });
       if (known == found.end()) {
@@ -198,6 +217,7 @@ std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
         known->secrets = use.secrets;
         known->organisations = use.organisations;
         known->monitors = use.monitors;
+        known->channels = use.channels;
       }
     }
     return found;
@@ -215,7 +235,10 @@ Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
   return InTransaction(session, [&](Transaction& tx) {
     Resealed done;
     ResealSecrets(tx, security, former, &done);
-    ResealHeaders(tx, security, former, &done);
+    ResealBound<"request_headers_to_reseal", "request_headers_reseal">(
+        tx, security, former, RequestHeadersBinding, &done);
+    ResealBound<"channel_urls_to_reseal", "channel_urls_reseal">(tx, security, former,
+                                                                 ChannelUrlBinding, &done);
     if (done.resealed == 0) {
       done.done = true;  // what is left cannot be opened
       return done;

@@ -40,7 +40,10 @@ inline constexpr std::chrono::milliseconds kSecretsKnownMax{1000};
 struct NewSigningSecret {
   base::Uuid id;
   std::string secret;  // "sk_whsec_" and 64 hexadecimal digits; readable only here
+  base::Timestamp created_at{};
 };
+// "sk_whsec_", dots, and the last four characters: what a list shows of a secret. Pure.
+std::string SigningSecretPreview(const std::string& secret);
 
 // Makes a new current secret. The former ones stay live for `overlap` (0: retired at once), unless
 // they retire earlier already; of more than `live_max` the oldest are retired at once. Empty when
@@ -52,10 +55,18 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
                                                     const config::SecurityConfig& security,
                                                     AuditEntry audit);
 
+enum class RetireOutcome { kDone, kNotFound, kCurrent };
+// Retires a former secret at once, before its overlap is over. kCurrent: it is the one that has no
+// end, without which nothing of the organisation could be signed. Nobody is told before
+// AwaitSecretsInForce() has returned.
+RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
+                                  const base::Uuid& org_id, const base::Uuid& secret_id,
+                                  AuditEntry audit);
+
 // One secret as the operator sees it.
 struct SigningSecretView {
   base::Uuid id;
-  std::optional<std::string> preview;  // "sk_whsec_1a2b...9f0e"; empty where it cannot be opened
+  std::optional<std::string> preview;  // SigningSecretPreview; empty where it cannot be opened
   std::string encryption_key_id;
   base::Timestamp created_at{};
   std::optional<base::Timestamp> retires_at;  // empty: the current one
@@ -79,8 +90,10 @@ struct EncryptionKeyUse {
   std::int64_t secrets = 0;
   std::int64_t organisations = 0;
   std::int64_t monitors = 0;  // whose request headers are sealed with it
+  std::int64_t channels = 0;  // whose addresses are
 };
-// The keys that live secrets and request headers are sealed with, and those that are configured.
+// The keys that live secrets, request headers and addresses of channels are sealed with, and those
+// that are configured.
 std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,
                                                  const config::SecurityConfig& security);
 
@@ -89,9 +102,9 @@ struct Resealed {
   std::int64_t unreadable = 0;  // sealed with a former key, but not with what it should be
   bool done = true;             // none is left of the former keys
 };
-// Seals secrets of the former keys, live or not, and the request headers of monitors with the
-// present one: the next kResealBatch of each, in one transaction. To repeat it is safe; signers see
-// no difference.
+// Seals secrets of the former keys, live or not, the request headers of monitors and the addresses
+// of channels with the present one: the next kResealBatch of each, in one transaction. To repeat it
+// is safe; signers see no difference.
 inline constexpr int kResealBatch = 1000;
 Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
                               const config::SecurityConfig& security, AuditEntry audit);

@@ -88,6 +88,7 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   std::optional<std::string> rules;
   std::optional<std::string> headers;
   std::optional<std::string> headers_key_id;
+  std::optional<std::vector<base::Uuid>> channel_ids;
   in.Into("id"_a = &spec.monitor_id, "org_id"_a = &spec.org_id, "tier"_a = &spec.tier,
           "subject_type"_a = &spec.subject_type, "monitor_active"_a = &spec.monitor_active,
           "struct"_a = watched, "struct_version"_a = &spec.struct_version,
@@ -98,7 +99,9 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
           "webhook_event_types"_a = &spec.webhook_event_types, "endpoint_id"_a = &spec.endpoint_id,
           "endpoint_open"_a = &spec.endpoint_open, "metadata"_a = &spec.metadata,
           "rules"_a = &rules, "request_headers"_a = OptionalBytesInto{&headers},
-          "request_headers_key_id"_a = &headers_key_id, "open_tick_id"_a = &spec.open_tick_id);
+          "request_headers_key_id"_a = &headers_key_id, "channel_ids"_a = &channel_ids,
+          "open_tick_id"_a = &spec.open_tick_id);
+  if (channel_ids) spec.channel_ids = std::move(*channel_ids);
   spec.rules = domain::ParseChangeRules(rules);
   if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};
   // What a tick goes by that began before a change counts as it was before the change.

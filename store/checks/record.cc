@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
 #include "domain/job/job.h"
 #include "domain/text/limits.h"
 #include "store/balances.h"
@@ -130,6 +131,21 @@ void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
               targets);
 }
 
+// Costs nothing where no monitor of the batch has channels.
+void WriteChannelDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  Rows<Column<"id", base::Uuid>, Column<"channel_id", base::Uuid>, Column<"org_id", base::Uuid>,
+       Column<"monitor_id", base::Uuid>, Column<"row_id", base::Uuid>,
+       Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>>
+      deliveries;
+  for (const auto& chunk : chunks) {
+    for (const ChannelDeliveryRecord& d : chunk.record->channel_deliveries) {
+      deliveries.Add(d.id, d.channel_id, d.org_id, d.monitor_id, d.row_id, d.event_group_id,
+                     d.type);
+    }
+  }
+  if (!deliveries.empty()) tx.Exec<"record_channel_deliveries">(deliveries);
+}
+
 // Outcomes of parts of large ticks go to the log, block by block.
 void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, block, tick, first place in the block, organisation, outcomes, duration of a check.
@@ -237,6 +253,7 @@ RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chun
     WriteEvents(tx, locked);
     WriteRows(tx, locked);
     WriteDeliveries(tx, locked, delivery_lease, &result.targets);
+    WriteChannelDeliveries(tx, locked);
     WriteLog(tx, locked);
     result.turns = CloseSmallTicks(tx, locked);
     SettleMoney(tx, locked);

@@ -69,6 +69,18 @@ struct DeliveryRecord {
   std::optional<base::Uuid> lease_token;
 };
 
+// A notification for a channel of the monitor, written where the channel wants its type. Any
+// deliverer claims it.
+struct ChannelDeliveryRecord {
+  base::Uuid id;
+  base::Uuid channel_id;
+  base::Uuid org_id;
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+  base::Uuid event_group_id;
+  domain::NotificationType type = domain::NotificationType::kChanged;
+};
+
 // A part of a finished chunk: what its ledger gets. `spec` has the open tick.
 struct FinishedPart {
   domain::ChunkPart part;
@@ -90,6 +102,7 @@ struct ChunkRecord {
   std::vector<EventRecord> events;
   std::vector<RowUpdate> rows;
   std::vector<DeliveryRecord> deliveries;
+  std::vector<ChannelDeliveryRecord> channel_deliveries;
   // The last record of the chunk: it is deleted, what is still reserved returns, its ticks'
   // outcomes are logged, and ticks wholly inside are closed.
   bool finished = false;

@@ -10,7 +10,6 @@
 #include "config/config.h"
 #include "domain/monitor/chunk_plan.h"
 #include "domain/monitor/enums.h"
-#include "domain/monitor/schedule.h"
 #include "domain/text/limits.h"
 #include "store/checks/ticks_sql.h"
 #include "store/sql.h"
@@ -46,10 +45,11 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
 }
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
-// first.
+// first, which comes before the second slot that the anchor makes.
 bool IsSpread(const MaterialiseLimits& limits, domain::TickTrigger trigger, base::Timestamp due_at,
-              base::Timestamp anchor_at, int rows) {
-  return trigger == domain::TickTrigger::kSchedule && due_at != anchor_at &&
+              const SchedRow& sched, int rows) {
+  const base::Timestamp second = sched.anchor_at + std::chrono::seconds(sched.frequency_s);
+  return trigger == domain::TickTrigger::kSchedule && due_at >= second &&
          rows >= limits.spread_rows_min && rows > limits.chunk_rows_max && limits.spread > 0;
 }
 
@@ -122,7 +122,7 @@ SchedRow ReadSched(Columns& in, base::Timestamp* now) {
           "tier"_a = &s.tier, "frequency_s"_a = &s.frequency_s, "anchor_at"_a = &s.anchor_at,
           "next_run_at"_a = &s.next_run_at, "row_count"_a = &s.row_count,
           "last_tick_id"_a = &s.last_tick_id, "open_tick_id"_a = &s.open_tick_id,
-          "check_ms"_a = &s.check_ms, "now"_a = now);
+          "check_ms"_a = &s.check_ms, "schedule"_a = &s.schedule_json, "now"_a = now);
   return s;
 }
 
@@ -135,22 +135,21 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
   if (plans.empty()) return {};
   const std::vector<base::Timestamp> turns = GiveTurns(tx, plans);
   std::map<base::Uuid, base::Timestamp> last_turns;
-  // Id, organisation, team, tier, large tick's monitor, due; of its parts the monitors, ticks,
-  // first positions and ends; rows, turn.
+  // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
+  // among those of all, from 1.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
        Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
        Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
-       Column<"monitor_ids", std::vector<base::Uuid>>,
-       Column<"tick_ids", std::vector<std::int64_t>>, Column<"firsts", std::vector<int>>,
-       Column<"ends", std::vector<int>>, Column<"row_count", int>, Column<"turn", base::Timestamp>>
+       Column<"row_count", int>, Column<"turn", base::Timestamp>, Column<"part_from", std::size_t>,
+       Column<"part_until", std::size_t>>
       chunks;
+  std::vector<base::Uuid> monitors;
+  std::vector<std::int64_t> ticks;
+  std::vector<int> firsts;
+  std::vector<int> ends;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const domain::ChunkPlan& plan = plans[i];
     if (plan.large_monitor_id) last_turns[*plan.large_monitor_id] = turns[i];
-    std::vector<base::Uuid> monitors;
-    std::vector<std::int64_t> ticks;
-    std::vector<int> firsts;
-    std::vector<int> ends;
     for (const domain::ChunkPart& part : plan.parts) {
       monitors.push_back(part.monitor_id);
       ticks.push_back(part.tick_id);
@@ -158,9 +157,11 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
       ends.push_back(part.end);
     }
     chunks.Add(base::Uuid::V7(clock), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
-               plan.due_at, monitors, ticks, firsts, ends, plan.row_count, turns[i]);
+               plan.due_at, plan.row_count, turns[i], monitors.size() - plan.parts.size() + 1,
+               monitors.size());
   }
-  tx.Exec<"chunk_insert">(chunks);
+  tx.Exec<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
+                          "firsts"_a = firsts, "ends"_a = ends);
   return last_turns;
 }
 
@@ -237,13 +238,11 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
 }
 
 NewTick DueTick(SchedRow sched, base::Timestamp now) {
-  const std::chrono::seconds frequency(sched.frequency_s);
-  const domain::DueSlots slots = domain::CollapseDueSlots(sched.next_run_at, frequency, now);
+  const domain::DueSlots slots = sched.timetable().CollapseDue(sched.next_run_at, now);
   NewTick tick;
   tick.tick_id = NextTickId(sched, now);
   tick.due_at = slots.due_at;
-  // By the anchor, not by the slot: that may have come due under another frequency.
-  tick.next_run_at = domain::FirstSlotAfter(sched.anchor_at, frequency, now);
+  tick.next_run_at = slots.next_run_at;
   tick.slots = slots.slots;
   tick.sched = std::move(sched);
   return tick;
@@ -269,8 +268,7 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
       Columns in(row);
       SchedRow sched = ReadSched(in, &result.now);
       NewTick tick = DueTick(std::move(sched), result.now);
-      tick.spread =
-          IsSpread(limits, tick.trigger, tick.due_at, tick.sched.anchor_at, tick.sched.row_count);
+      tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
       if (tick.sched.open_tick_id) ++result.overlap_ticks;
       ticks.push_back(std::move(tick));
     }
@@ -339,7 +337,7 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
       const DuePortion portion = ReadPortion(row);
       const SchedRow& sched = portion.sched;
       const int total = portion.open_rows;
-      const bool spread = IsSpread(limits, portion.trigger, portion.due_at, sched.anchor_at, total);
+      const bool spread = IsSpread(limits, portion.trigger, portion.due_at, sched, total);
       const int end = std::min(total, portion.first + PortionRows(limits, spread, total));
       const auto time_of = [&](base::Timestamp start, int position) {
         return PortionTime(start, spread, limits.spread, sched.frequency_s, position, total);

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/monitor/chunk_plan.h"
 #include "domain/monitor/enums.h"
+#include "domain/monitor/timetable.h"
 #include "store/checks/ticks.h"
 #include "store/sql.h"
 
@@ -28,6 +31,11 @@ struct SchedRow {
   std::int64_t last_tick_id = 0;
   std::optional<std::int64_t> open_tick_id;
   int check_ms = 0;  // how long a check of it took in its last tick; 0 = not known
+  std::optional<std::string> schedule_json;  // by the clock (domain/monitor/timetable.h)
+
+  domain::Timetable timetable() const {
+    return {anchor_at, std::chrono::seconds(frequency_s), schedule_json, monitor_id};
+  }
 };
 
 // Reads :sched_columns. `now` is the transaction's time.
@@ -47,7 +55,7 @@ struct NewTick {
 // tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
 
-// The tick of a monitor that is due: missed slots collapsed, the next one by the anchor.
+// The tick of a monitor that is due: missed slots collapsed, the next one by its timetable.
 NewTick DueTick(SchedRow sched, base::Timestamp now);
 
 // Accounts for slots that came due and will not be cut (G7): ticks that are closed at once, all

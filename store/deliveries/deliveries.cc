@@ -13,6 +13,7 @@ namespace vedette::store {
 namespace {
 
 constexpr const char* kWebhookCleared = "webhook_cleared: the monitor has no webhook_url any more";
+constexpr const char* kChannelDeleted = "channel_deleted: the channel is not there any more";
 
 // The endpoints chosen by the walk, and how many of each one's deliveries may be taken.
 struct Shares {
@@ -96,7 +97,7 @@ ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
   LeasedDelivery& d = claimed.leased;
   domain::Notification& n = d.notification;
   int replayed_attempts = 0;
-  std::optional<base::Uuid> monitor_id, row_id, job_id;
+  std::optional<base::Uuid> monitor_id, row_id, job_id, channel_id;
   std::optional<int> block;
   std::optional<domain::JobStatus> job_status;
   Columns(row).Into(
@@ -106,11 +107,11 @@ ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
       "created_at"_a = &n.created_at, "attempts"_a = &d.attempts,
       "counted_from"_a = &d.counted_from, "url"_a = &claimed.target.url,
       "endpoint_id"_a = &claimed.target.endpoint_id, "metadata"_a = &claimed.target.metadata,
-      "now"_a = now, "replayed_attempts"_a = &replayed_attempts);
+      "now"_a = now, "replayed_attempts"_a = &replayed_attempts, "channel_id"_a = &channel_id);
   if (job_id) {
     n.about = domain::JobNotice{*job_id, block, job_status.value()};
   } else {
-    n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}};
+    n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}, channel_id};
   }
   d.schedule_attempts = d.attempts - replayed_attempts;
   return claimed;
@@ -126,15 +127,21 @@ bool SomeGaveAll(const std::vector<ClaimedDelivery>& claimed, const Shares& shar
   return false;
 }
 
+bool IsOfChannel(const domain::Notification& n) {
+  const auto* check = std::get_if<domain::CheckNotice>(&n.about);
+  return check != nullptr && check->channel_id;
+}
+
 // Takes the deliveries that go where they were meant to. Those whose monitor has no webhook_url any
-// more die, those whose URL moved to another endpoint move along.
+// more, or whose channel was deleted, die; those whose URL moved to another endpoint move along.
 void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, DeliveryClaim* claim) {
   std::vector<base::Uuid> cleared;
+  std::vector<base::Uuid> deleted;  // of channels that are not there any more
   Rows<Column<"id", base::Uuid>, Column<"endpoint_id", base::Uuid>> moved;  // delivery, endpoint
   for (ClaimedDelivery& c : claimed) {
     domain::Notification& n = c.leased.notification;
     if (!c.target.url) {
-      cleared.push_back(n.delivery_id);
+      (IsOfChannel(n) ? deleted : cleared).push_back(n.delivery_id);
       continue;
     }
     if (c.target.endpoint_id.value() != n.endpoint_id) {
@@ -149,6 +156,8 @@ void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, Delivery
   }
   if (!cleared.empty())
     tx.Exec<"delivery_die">("ids"_a = cleared, "last_error"_a = kWebhookCleared);
+  if (!deleted.empty())
+    tx.Exec<"delivery_die">("ids"_a = deleted, "last_error"_a = kChannelDeleted);
   if (!moved.empty()) tx.Exec<"delivery_move">(moved);
   claim->more = claim->more || !moved.empty();
 }
@@ -199,14 +208,14 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
   using Text = std::optional<std::string>;
   using Id = std::optional<base::Uuid>;
   // Delivery, number, organisation, monitor, row, job, block, the job's end, group, type, created,
-  // attempted, delivered, status code, error, answer, duration.
+  // attempted, delivered, status code, error, answer, duration, channel.
   Rows<Column<"delivery_id", base::Uuid>, Column<"attempt", int>, Column<"org_id", base::Uuid>,
        Column<"monitor_id", Id>, Column<"row_id", Id>, Column<"job_id", Id>,
        Column<"block", std::optional<int>>, Column<"job_status", std::optional<domain::JobStatus>>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
        Column<"created_at", base::Timestamp>, Column<"attempted_at", base::Timestamp>,
        Column<"delivered", bool>, Column<"status_code", std::optional<int>>, Column<"error", Text>,
-       Column<"answer", Text>, Column<"duration_us", std::int64_t>>
+       Column<"answer", Text>, Column<"duration_us", std::int64_t>, Column<"channel_id", Id>>
       rows;
   for (const AttemptRecord& a : attempts) {
     const domain::Notification& n = a.notification;
@@ -217,7 +226,8 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
              job ? job->block : std::nullopt, job ? std::optional(job->status) : std::nullopt,
              n.event_group_id, n.type, n.created_at, a.attempted_at,
              a.end == domain::AttemptEnd::kDelivered, a.status_code, a.error,
-             a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count());
+             a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count(),
+             check ? check->channel_id : std::nullopt);
   }
   tx.Exec<"attempt_insert">(rows);
 }

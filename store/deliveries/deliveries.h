@@ -56,8 +56,9 @@ struct DeliveryClaimLimits {
 // Due receivers from behind `cursor` on, none of the `full` ones, and their oldest due deliveries.
 // `prompt` are those that answer promptly; both are sorted. What organisations hold is shared out
 // as they are met (base/fair_share.h), so that receivers of one leave room for those of the next
-// (G10). Deliveries whose monitor has no webhook_url any more die here (webhook_cleared); those
-// whose URL moved to another endpoint move along.
+// (G10). Deliveries whose monitor has no webhook_url any more die here (webhook_cleared), and those
+// of a channel that was deleted (channel_deleted); those whose URL moved to another endpoint move
+// along. The url of one of a channel is what may be shown of it: the sender reads the real one.
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& full,

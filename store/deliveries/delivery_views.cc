@@ -13,6 +13,8 @@ namespace {
 
 // Each attempt is signed again, so that there is no one signature to show.
 constexpr const char* kSignatureShown = "t=<seconds>,v1=<made at each attempt>";
+constexpr const char* kSecondsShown = "<seconds>";
+constexpr const char* kStandardSignatureShown = "v1,<made at each attempt>";
 
 // Reads :delivery_view or :delivered_view.
 DeliveryView ReadView(const pqxx::row& row) {
@@ -21,9 +23,10 @@ DeliveryView ReadView(const pqxx::row& row) {
   Columns(row).Into("id"_a = &view.id, "state"_a = &view.state, "type"_a = &view.type,
                     "org_id"_a = &view.org_id, "monitor_id"_a = &view.monitor_id,
                     "row_id"_a = &view.row_id, "job_id"_a = &view.job_id,
-                    "event_group_id"_a = &view.event_group_id, "attempts"_a = &view.attempts,
-                    "next_attempt_at"_a = &view.next_attempt_at, "last_error"_a = &view.last_error,
-                    "created_at"_a = &view.created_at, "receiver_fails"_a = &receiver_fails);
+                    "channel_id"_a = &view.channel_id, "event_group_id"_a = &view.event_group_id,
+                    "attempts"_a = &view.attempts, "next_attempt_at"_a = &view.next_attempt_at,
+                    "last_error"_a = &view.last_error, "created_at"_a = &view.created_at,
+                    "receiver_fails"_a = &receiver_fails);
   if (view.next_attempt_at) {
     view.waits_for = domain::WaitOf(receiver_fails, view.attempts, view.last_error);
   }
@@ -72,7 +75,7 @@ std::string FilterTarget(const ReplayFilter& filter) {
 
 // The request of a notification of a check, as it would be made now.
 std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& view) {
-  if (!view.monitor_id) return std::nullopt;
+  if (!view.monitor_id || view.channel_id) return std::nullopt;
   const pqxx::result found =
       tx.Exec<"delivery_admin_target">("monitor_id"_a = *view.monitor_id, "org_id"_a = view.org_id);
   if (found.empty()) return std::nullopt;
@@ -91,7 +94,12 @@ std::optional<DeliveryRequest> RequestOf(Transaction& tx, const DeliveryView& vi
   DeliveryRequest request{std::move(*url),
                           domain::NotificationHeaders(n, view.attempts + (delivered ? 0 : 1)),
                           domain::NotificationBody(n)};
-  if (signs) request.headers.emplace_back("Service-Signature", kSignatureShown);
+  if (signs) {
+    request.headers.emplace_back("Service-Signature", kSignatureShown);
+    request.headers.emplace_back("webhook-id", n.event_group_id.ToString());
+    request.headers.emplace_back("webhook-timestamp", kSecondsShown);
+    request.headers.emplace_back("webhook-signature", kStandardSignatureShown);
+  }
   return request;
 }
 
@@ -179,9 +187,15 @@ ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
 void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
                       const AuditEntry& audit, ReplayProgress* progress) {
   const std::vector<base::Uuid> ids = InTransaction(session, [&](Transaction& tx) {
-    const auto batch = ReadEach<base::Uuid>(tx.Exec<"delivery_admin_dead_batch">(
-        "org_id"_a = filter.org_id, "monitor_id"_a = filter.monitor_id, "since"_a = filter.since,
-        "until"_a = filter.until, "after"_a = progress->after, "limit"_a = kReplayBatch));
+    const auto batch = ReadEach<base::Uuid>(
+        filter.org_id
+            ? tx.Exec<"delivery_admin_dead_batch_of_org">(
+                  "org_id"_a = *filter.org_id, "monitor_id"_a = filter.monitor_id,
+                  "since"_a = filter.since, "until"_a = filter.until, "after"_a = progress->after,
+                  "limit"_a = filter.limit)
+            : tx.Exec<"delivery_admin_dead_batch">(
+                  "monitor_id"_a = filter.monitor_id, "since"_a = filter.since,
+                  "until"_a = filter.until, "after"_a = progress->after, "limit"_a = filter.limit));
     if (batch.empty()) return batch;
     tx.Exec<"delivery_admin_replay">("delivery_ids"_a = batch);
     AuditEntry entry = audit;
@@ -194,8 +208,20 @@ void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFi
     return batch;
   });
   progress->replayed += static_cast<std::int64_t>(ids.size());
-  progress->done = ids.size() < static_cast<std::size_t>(kReplayBatch);
+  progress->done = ids.size() < static_cast<std::size_t>(filter.limit);
   if (!ids.empty()) progress->after = ids.back();
+}
+
+std::vector<DeliveryView> ListDeadDeliveries(Session& session, const base::Uuid& org_id,
+                                             const std::optional<base::Uuid>& before, int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<DeliveryView> views;
+    for (const auto& row : tx.Exec<"delivery_admin_dead_of_org">("org_id"_a = org_id,
+                           "before"_a = before, "limit"_a = limit)) {
+      views.push_back(ReadView(row));
+    }
+    return views;
+  });
 }
 
 std::vector<MonitorDelivery> ListMonitorDeliveries(
@@ -209,10 +235,10 @@ std::vector<MonitorDelivery> ListMonitorDeliveries(
       MonitorDelivery& d = deliveries.emplace_back();
       bool receiver_fails = false;
       Columns(row).Into("id"_a = &d.id, "state"_a = &d.state, "type"_a = &d.type,
-                        "row_id"_a = &d.row_id, "event_group_id"_a = &d.event_group_id,
-                        "attempts"_a = &d.attempts, "next_attempt_at"_a = &d.next_attempt_at,
-                        "last_error"_a = &d.last_error, "created_at"_a = &d.created_at,
-                        "receiver_fails"_a = &receiver_fails);
+                        "row_id"_a = &d.row_id, "channel_id"_a = &d.channel_id,
+                        "event_group_id"_a = &d.event_group_id, "attempts"_a = &d.attempts,
+                        "next_attempt_at"_a = &d.next_attempt_at, "last_error"_a = &d.last_error,
+                        "created_at"_a = &d.created_at, "receiver_fails"_a = &receiver_fails);
       if (d.next_attempt_at) {
         d.waits_for = domain::WaitOf(receiver_fails, d.attempts, d.last_error);
       }

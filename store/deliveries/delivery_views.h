@@ -26,7 +26,8 @@ struct DeliveryView {
   // The monitor of a notification of a check: its own id, unlike in the notification.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> row_id;
-  std::optional<base::Uuid> job_id;  // of a callback
+  std::optional<base::Uuid> job_id;      // of a callback
+  std::optional<base::Uuid> channel_id;  // of a channel that is told
   base::Uuid event_group_id;
   int attempts = 0;
   // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,
@@ -59,6 +60,10 @@ struct DeliveryQuery {
 // those of a job for as long as the job is.
 std::vector<DeliveryView> ListDeliveries(Session& session, const DeliveryQuery& query);
 
+// Those of an organisation that were given up, newest first, at most `limit`, behind `before`.
+std::vector<DeliveryView> ListDeadDeliveries(Session& session, const base::Uuid& org_id,
+                                             const std::optional<base::Uuid>& before, int limit);
+
 // What a notification of a check is sent as.
 struct DeliveryRequest {
   std::string url;
@@ -70,8 +75,8 @@ struct DeliveryDetail {
   DeliveryView delivery;
   // The request as the next attempt would be made (of a delivered one: as the last one was, but for
   // what its monitor has changed since), with a signature that stands for the real one. Empty for
-  // callbacks of jobs, whose body is made of the job, and where the monitor has no webhook_url any
-  // more.
+  // callbacks of jobs and for channels, whose body is made of what is read at every attempt, and
+  // where the monitor has no webhook_url any more.
   std::optional<DeliveryRequest> request;
   std::vector<DeliveryAttemptView> attempts;  // the newest kDeliveryAttemptsShown, oldest first
 };
@@ -97,11 +102,15 @@ enum class ReplayOutcome { kDone, kNotFound, kNotDead };
 ReplayOutcome ReplayDelivery(Session& session, const base::Clock& clock,
                              const base::Uuid& delivery_id, AuditEntry audit);
 
+// Deliveries that one transaction replays at most.
+inline constexpr int kReplayBatch = 5000;
+
 struct ReplayFilter {
   std::optional<base::Uuid> org_id;
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Timestamp> since;  // made at or after
   std::optional<base::Timestamp> until;  // made before
+  int limit = kReplayBatch;              // of one transaction
 };
 // How far a replay of many has come.
 struct ReplayProgress {
@@ -109,10 +118,9 @@ struct ReplayProgress {
   std::optional<base::Uuid> after;  // the last id that was looked at
   bool done = false;
 };
-// Replays the next dead deliveries that the filter lets through, up to kReplayBatch, in one
+// Replays the next dead deliveries that the filter lets through, up to its limit, in one
 // transaction with an audit entry of its own. To repeat it from the start is safe. Deliveries that
 // die meanwhile behind the last id are replayed too.
-inline constexpr int kReplayBatch = 5000;
 void ReplayDeliveries(Session& session, const base::Clock& clock, const ReplayFilter& filter,
                       const AuditEntry& audit, ReplayProgress* progress);
 
@@ -122,6 +130,7 @@ struct MonitorDelivery {
   domain::DeliveryState state = domain::DeliveryState::kPending;
   domain::NotificationType type = domain::NotificationType::kChanged;
   base::Uuid row_id;
+  std::optional<base::Uuid> channel_id;  // empty: it goes to the monitor's own webhook_url
   base::Uuid event_group_id;
   int attempts = 0;
   // When it is due, its receiver's breaker considered. Empty where nothing is planned: dead, or

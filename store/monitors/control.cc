@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "domain/monitor/schedule.h"
 #include "store/audit.h"
 #include "store/checks/ticks_sql.h"
 #include "store/sql.h"
@@ -71,13 +70,12 @@ void StopOrganisation(Transaction& tx, const base::Uuid& org_id) {
 void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
   Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", base::Timestamp>> starts;
   for (const auto& row : tx.Exec<"sched_stopped_of_organisation">("org_id"_a = org_id)) {
-    base::Uuid monitor_id;
-    base::Timestamp anchor_at{};
-    std::chrono::seconds frequency{};
+    SchedRow sched;
     base::Timestamp now{};
-    Columns(row).Into("monitor_id"_a = &monitor_id, "anchor_at"_a = &anchor_at,
-                      "frequency_s"_a = &frequency, "clock_timestamp"_a = &now);
-    starts.Add(monitor_id, domain::FirstSlotAfter(anchor_at, frequency, now));
+    Columns(row).Into("monitor_id"_a = &sched.monitor_id, "anchor_at"_a = &sched.anchor_at,
+                      "frequency_s"_a = &sched.frequency_s, "schedule"_a = &sched.schedule_json,
+                      "clock_timestamp"_a = &now);
+    starts.Add(sched.monitor_id, sched.timetable().FirstAfter(now));
   }
   tx.Exec<"sched_set_live">(starts, "live"_a = true);
 }
@@ -118,8 +116,7 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
   }
   std::optional<base::Timestamp> next_run_at;
   if (live && !locked.live) {
-    next_run_at = domain::FirstSlotAfter(sched.anchor_at, std::chrono::seconds(sched.frequency_s),
-                                         locked.clock);
+    next_run_at = sched.timetable().FirstAfter(locked.clock);
   }
   Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", std::optional<base::Timestamp>>> set;
   set.Add(monitor_id, next_run_at);

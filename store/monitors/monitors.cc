@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "domain/monitor/current_values.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "store/endpoint_sql.h"
 #include "store/idempotency.h"
 #include "store/monitors/control.h"
@@ -39,7 +39,8 @@ domain::Monitor ReadMonitor(Columns& in) {
           "failing_since"_a = &m.failing_since, "removed_row_count"_a = &m.removed_row_count,
           "rules"_a = &m.rules_json, "request_header_names"_a = &m.request_header_names,
           "balance_mc"_a = &m.balance_mc, "team_left_mc"_a = &m.team_left_mc,
-          "webhook_waiting_until"_a = &m.webhook_waiting_until);
+          "webhook_waiting_until"_a = &m.webhook_waiting_until, "anchor_at"_a = &m.anchor_at,
+          "schedule"_a = &m.schedule_json);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -67,6 +68,12 @@ CreateOutcome OutcomeOf(Transaction& tx, const KeyUse& use) {
   return first;
 }
 
+// No channels are null.
+std::optional<std::vector<base::Uuid>> ChannelsParam(const std::vector<base::Uuid>& ids) {
+  if (ids.empty()) return std::nullopt;
+  return ids;
+}
+
 // The parameters of sealed headers; all are null where there are none.
 struct HeaderParams {
   std::optional<std::string> bytes;
@@ -76,6 +83,27 @@ struct HeaderParams {
 HeaderParams ParamsOf(const std::optional<SealedHeaders>& headers) {
   if (!headers) return {};
   return {Bytea(headers->sealed.bytes), headers->sealed.key_id, headers->names};
+}
+
+// A new monitor's anchor and first slot; now where they are absent.
+struct FirstSlot {
+  std::optional<base::Timestamp> anchor_at;
+  std::chrono::microseconds lead{0};
+  std::optional<base::Timestamp> next_run_at;
+};
+FirstSlot FirstSlotOf(const base::Clock& clock, const NewMonitor& monitor, const base::Uuid& id) {
+  if (monitor.schedule_json) {
+    const base::Timestamp now = clock.Now();
+    const domain::Timetable timetable(now, monitor.frequency, monitor.schedule_json, id);
+    return {.next_run_at = timetable.FirstAfter(now)};
+  }
+  if (!monitor.anchor_at) {
+    if (monitor.upload_id) return {};  // its slots begin when its rows are there
+    return {.lead = domain::AnchorLead(id, monitor.frequency, monitor.anchor_spread)};
+  }
+  // Slots before the anchor do not exist; behind it the first check is due at once.
+  const bool ahead = *monitor.anchor_at > clock.Now();
+  return {.anchor_at = monitor.anchor_at, .next_run_at = ahead ? monitor.anchor_at : std::nullopt};
 }
 
 void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
@@ -90,6 +118,7 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
                       : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
   }
   const HeaderParams headers = ParamsOf(monitor.request_headers);
+  const FirstSlot first = FirstSlotOf(clock, monitor, id);
   tx.Exec<"monitor_insert">(
       "id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "name"_a = monitor.name, "frequency"_a = monitor.frequency_text, "tier"_a = monitor.tier,
@@ -100,11 +129,14 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
       "endpoint_id"_a = endpoint_id, "confirm_after"_a = monitor.confirm_after,
       "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
       "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
-      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names);
+      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
+      "channel_ids"_a = ChannelsParam(monitor.channel_ids));
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
-      "frequency_s"_a = monitor.frequency.count(), "row_count"_a = monitor.rows.size());
+      "frequency_s"_a = monitor.frequency.count(), "anchor_at"_a = first.anchor_at,
+      "lead_us"_a = first.lead.count(), "next_run_at"_a = first.next_run_at,
+      "row_count"_a = monitor.rows.size(), "schedule"_a = monitor.schedule_json);
   if (monitor.upload_id)
     tx.Exec<"import_insert">("monitor_id"_a = id, "org_id"_a = monitor.org_id,
                              "upload_id"_a = *monitor.upload_id);
@@ -132,7 +164,8 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
       "rules"_a = change.rules_json.value_or(std::nullopt),
       "sets_request_headers"_a = change.request_headers.has_value(),
       "request_headers"_a = headers.bytes, "request_headers_key_id"_a = headers.key_id,
-      "request_header_names"_a = headers.names);
+      "request_header_names"_a = headers.names, "sets_channels"_a = change.channel_ids.has_value(),
+      "channel_ids"_a = ChannelsParam(change.channel_ids.value_or(std::vector<base::Uuid>())));
 }
 
 // What a monitor watches for, as it stands.
@@ -195,9 +228,11 @@ std::vector<std::string> ApplyDefinition(Transaction& tx, const base::Uuid& moni
   return changed;
 }
 
-void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::seconds frequency) {
+// The frequency or the schedule that goes on from now.
+void ApplyTimetable(Transaction& tx, const base::Uuid& monitor_id, const MonitorChange& change) {
   const auto sched = tx.Exec<"monitor_change_frequency">("monitor_id"_a = monitor_id,
-                                                         "frequency_s"_a = frequency.count())
+                                                         "frequency_s"_a = change.frequency.count(),
+                                                         "schedule"_a = change.schedule_json)
                          .at(0);
   bool changed = false;
   bool live = false;
@@ -207,11 +242,12 @@ void ApplyFrequency(Transaction& tx, const base::Uuid& monitor_id, std::chrono::
   Columns(sched).Into("changed"_a = &changed, "live"_a = &live, "anchor_at"_a = &anchor_at,
                       "next_run_at"_a = &next_run_at, "at"_a = &now);
   if (!changed) return;
-  // A slot that is due and has not been cut yet, and the first one, stay due whatever the frequency
-  // becomes.
-  if (live && (next_run_at == anchor_at || next_run_at <= now)) return;
-  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
-                            "anchor_at"_a = domain::FirstSlotAfter(anchor_at, frequency, now));
+  // A slot that is due and has not been cut yet, and the first one of an anchor, stay due whatever
+  // follows.
+  const bool first = next_run_at == anchor_at && !change.schedule_json;
+  if (live && (first || next_run_at <= now)) return;
+  const domain::Timetable timetable(anchor_at, change.frequency, change.schedule_json, monitor_id);
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id, "anchor_at"_a = timetable.FirstAfter(now));
 }
 
 }  // namespace
@@ -239,29 +275,49 @@ Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter
     for (const MonitorStatus status : filter.statuses)
       statuses->push_back(static_cast<int>(status));
   }
-  const base::Uuid before = filter.before_id.value_or(base::Uuid::Last());
-  const std::optional<base::Uuid>& org_id = filter.scope.org_id;
-  const std::optional<base::Uuid>& team_id = filter.scope.team_id;
+  const auto before = "before"_a = filter.before_id.value_or(base::Uuid::Last());
+  const auto org = "org_id"_a = filter.scope.org_id;
+  const auto team = "team_id"_a = filter.scope.team_id;
+  const auto shown = "statuses"_a = statuses;
+  const auto limit = "limit"_a = filter.limit;
+  const auto bytes = "bytes_max"_a = filter.bytes_max;
+  const auto archived = "with_archived"_a = filter.with_archived;
+  const auto failing = "only_failing"_a = filter.only_failing;
   return Read(session, [&](Transaction& tx) {
     pqxx::result result;
-    if (org_id && filter.run_id) {
-      result = tx.Exec<"monitor_list_run">(
-          "org_id"_a = org_id, "run_id"_a = filter.run_id, "before"_a = before,
-          "team_id"_a = team_id, "statuses"_a = statuses, "limit"_a = filter.limit,
-          "bytes_max"_a = filter.bytes_max, "with_archived"_a = filter.with_archived,
-          "only_failing"_a = filter.only_failing);
-    } else if (org_id) {
-      result = tx.Exec<"monitor_list_org">(
-          "org_id"_a = org_id, "before"_a = before, "team_id"_a = team_id, "statuses"_a = statuses,
-          "text"_a = filter.text, "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
-          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
+    if (filter.scope.org_id && filter.run_id) {
+      result = tx.Exec<"monitor_list_run">(org, "run_id"_a = filter.run_id, before, team, shown,
+                                           limit, bytes, archived, failing);
+    } else if (filter.text) {
+      result = tx.Exec<"monitor_list_named">(org, "text"_a = filter.text,
+                                             "text_id"_a = base::Uuid::Parse(*filter.text),
+                                             "look_max"_a = kMonitorsLookedAtMax, before, team,
+                                             shown, limit, bytes, archived, failing);
+    } else if (filter.scope.org_id && filter.only_failing) {
+      result = tx.Exec<"monitor_list_org_failing">(org, before, team, shown, limit, bytes, archived,
+                                                   failing);
+    } else if (filter.scope.org_id) {
+      result = tx.Exec<"monitor_list_org">(org, before, team, shown, limit, bytes, archived);
+    } else if (filter.only_failing) {
+      result =
+          tx.Exec<"monitor_list_all_failing">(before, team, shown, limit, bytes, archived, failing);
     } else {
-      result = tx.Exec<"monitor_list_all">(
-          "before"_a = before, "statuses"_a = statuses, "text"_a = filter.text,
-          "limit"_a = filter.limit, "bytes_max"_a = filter.bytes_max,
-          "with_archived"_a = filter.with_archived, "only_failing"_a = filter.only_failing);
+      result = tx.Exec<"monitor_list_all">(before, shown, limit, bytes, archived);
     }
     return ReadPage<domain::Monitor>(result, filter.limit, filter.bytes_max, ReadMonitor);
+  });
+}
+
+std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filter) {
+  return Read(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const auto found =
+        tx.Exec<"monitor_look_end">("org_id"_a = filter.scope.org_id,
+                                    "before"_a = filter.before_id.value_or(base::Uuid::Last()),
+                                    "look_max"_a = kMonitorsLookedAtMax);
+    if (found.empty()) return std::nullopt;
+    base::Uuid id;
+    Columns(found.at(0)).Into("id"_a = &id);
+    return id;
   });
 }
 
@@ -323,7 +379,7 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const S
       SetMonitorStatus(tx, monitor_id, done.status, done.disabled_reason);
     }
     // After the status: that locks the organisation, which comes before monitor_sched everywhere.
-    if (change.frequency_text) ApplyFrequency(tx, monitor_id, change.frequency);
+    if (change.frequency_text) ApplyTimetable(tx, monitor_id, change);
     if (change.struct_json || change.subject_type) {
       done.forgotten = ApplyDefinition(tx, monitor_id, change);
     }

@@ -42,8 +42,16 @@ struct MonitorFilter {
   std::size_t bytes_max = std::size_t{256} * 1024;
 };
 
-// Newest first.
+// The monitors whose names a list by `text` looks at, newest first from `before_id` on.
+inline constexpr int kMonitorsLookedAtMax = 50'000;
+
+// Newest first. What it reads does not grow with the monitors that there are, but for the filters
+// beside `only_failing` and `run_id`: those look at each that fails, or is the run's.
 Page<domain::Monitor> ListMonitors(Session& session, const MonitorFilter& filter);
+
+// The last one that a list by `text` has looked at, from which the next call goes on; empty where
+// it looked at all.
+std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filter);
 
 // Headers of the requests for a monitor's pages, sealed for its organisation
 // (RequestHeadersBinding).
@@ -58,6 +66,13 @@ struct NewMonitor {
   std::string name;
   std::string frequency_text;
   std::chrono::seconds frequency{0};
+  // By the clock (domain/monitor/timetable.h); frequency and its text are then the shortest
+  // distance of its slots.
+  std::optional<std::string> schedule_json;
+  // The beginning of the slots of a frequency. Where it is absent the first check is due at once,
+  // and the next ones are up to half of this share of the frequency earlier (AnchorLead).
+  std::optional<base::Timestamp> anchor_at;
+  double anchor_spread = 0;
   domain::Tier tier = domain::Tier::kLow;
   domain::SubjectType subject_type = domain::SubjectType::kCompany;
   std::vector<std::string> key_columns;
@@ -72,6 +87,7 @@ struct NewMonitor {
   std::optional<std::string> run_id;
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
+  std::vector<base::Uuid> channel_ids;  // of the organisation's
   std::vector<domain::RowValues> rows;  // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the
   // monitor is `starting` until then.
@@ -97,7 +113,8 @@ struct CreateOutcome {
   std::optional<std::string> warnings_json;
 };
 
-// One transaction. The monitor's first tick is due now: the caller raises Signal::kDue.
+// One transaction. The monitor's first tick is due now, unless it is by the clock or its anchor is
+// ahead: the caller raises Signal::kDue.
 // A repetition is not audited; the entry's target is filled in.
 CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor,
                             const std::optional<AuditEntry>& audit = {});
@@ -111,6 +128,8 @@ struct MonitorChange {
   std::optional<std::optional<std::string>> research_plan;
   std::optional<std::string> frequency_text;
   std::chrono::seconds frequency{0};  // of frequency_text
+  // By the clock, with frequency_text; where that is there without one, a schedule ends.
+  std::optional<std::string> schedule_json;
   std::optional<int> confirm_after;
   std::optional<int> missing_confirmations;
   std::optional<std::string> struct_json;
@@ -118,6 +137,7 @@ struct MonitorChange {
   std::optional<domain::SubjectType> subject_type;
   std::optional<std::optional<std::string>> rules_json;
   std::optional<std::optional<SealedHeaders>> request_headers;
+  std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
 };
 
 // Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises

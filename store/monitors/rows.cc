@@ -1,10 +1,13 @@
 #include "store/monitors/rows.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
+#include "base/json.h"
+#include "domain/monitor/timetable.h"
 #include "store/monitors/control.h"
 #include "store/sql.h"
 
@@ -189,13 +192,15 @@ std::optional<base::Uuid> FindRowByKey(Session& session, const base::Uuid& monit
 
 Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monitor, RowChoice choice,
                                  const RowRange& range, int limit, std::size_t bytes_max) {
+  const std::chrono::seconds longest =
+      monitor.schedule_json ? domain::ParseStoredSchedule(*monitor.schedule_json).distances.longest
+                            : monitor.frequency;
   return Read(session, [&](Transaction& tx) {
     return ReadPage<domain::Row>(
-        tx.Exec<"row_list_chosen">("monitor_id"_a = monitor.id, "after"_a = range.after_position,
-                                   "last"_a = range.last_position,
-                                   "frequency_s"_a = monitor.frequency.count(), "limit"_a = limit,
-                                   "bytes_max"_a = bytes_max,
-                                   "failing"_a = choice == RowChoice::kFailing),
+        tx.Exec<"row_list_chosen">(
+            "monitor_id"_a = monitor.id, "after"_a = range.after_position,
+            "last"_a = range.last_position, "frequency_s"_a = longest.count(), "limit"_a = limit,
+            "bytes_max"_a = bytes_max, "failing"_a = choice == RowChoice::kFailing),
         limit, bytes_max, ReadRowWithFailure);
   });
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/uuid.h"
 #include "domain/monitor/monitor.h"
 #include "domain/monitor/row_values.h"

@@ -101,12 +101,19 @@ update account set balance_mc = balance_mc + @amount_mc where org_id = @org_id r
 insert into credit_entry (org_id, amount_mc, reason) values (@org_id, @amount_mc, @reason)
 
 -- name: api_key_insert
-insert into api_key (id, org_id, team_id, name, prefix, key_sha256)
-values (@id, @org_id, @team_id, @name, @prefix, @key_sha256::bytea)
+-- @scopes: empty for all.
+insert into api_key (id, org_id, team_id, name, prefix, key_sha256, scopes, expires_at)
+values (@id, @org_id, @team_id, @name, @prefix, @key_sha256::bytea, @scopes::text[], @expires_at)
+returning created_at
+
+-- name: api_keys_live
+-- How many an organisation has that let somebody in.
+select count(*) from api_key
+where org_id = @org_id and revoked_at is null and (expires_at is null or expires_at > now())
 
 -- name: api_keys_list
 -- @before is the last id of the page before.
-select id, name, prefix, team_id, created_at, last_used_at
+select id, name, prefix, team_id, created_at, last_used_at, scopes, expires_at
 from api_key
 where org_id = @org_id and revoked_at is null and (@before::uuid is null or id < @before)
 order by id desc

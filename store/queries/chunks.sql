@@ -58,10 +58,11 @@ m.id, m.org_id, m.tier,
   -- A tick goes by what its monitor said when it began.
   case when former.counts then (m.former ->> 'struct')::json else m.struct end,
   case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
-  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, s.frequency_s,
+  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations,
+  coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s,
   m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false) as endpoint_open,
   case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
-  m.request_headers_key_id, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
+  m.request_headers_key_id, m.channel_ids, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
 
 -- fragment: spec_of_monitor
 -- What spec_columns are read from, beside monitor m.
@@ -135,16 +136,16 @@ select o.id, (select available_at from chunk
 from unnest(@org_ids::uuid[]) as o(id)
 
 -- name: chunk_insert
--- Arrays of arrays do not exist with different lengths: @monitor_ids, @tick_ids, @firsts and @ends have each chunk's
--- array in text form.
+-- @monitor_ids, @tick_ids, @firsts and @ends have the parts of all chunks, one chunk's behind the other's: arrays of
+-- arrays do not exist with different lengths, and a text for each chunk would be written and read part by part.
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
                    due_at, row_count)
-select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id, u.monitor_ids::uuid[], u.tick_ids::bigint[],
-       u.firsts::int[], u.ends::int[], u.due_at, u.row_count
+select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id,
+       (@monitor_ids::uuid[])[u.part_from : u.part_until], (@tick_ids::bigint[])[u.part_from : u.part_until],
+       (@firsts::int[])[u.part_from : u.part_until], (@ends::int[])[u.part_from : u.part_until], u.due_at, u.row_count
 from unnest(@id::uuid[], @org_id::uuid[], @team_id::uuid[], @tier::smallint[], @monitor_id::uuid[],
-            @due_at::timestamptz[], @monitor_ids::text[], @tick_ids::text[], @firsts::text[], @ends::text[],
-            @row_count::int[], @turn::timestamptz[])
-  as u(id, org_id, team_id, tier, monitor_id, due_at, monitor_ids, tick_ids, firsts, ends, row_count, turn)
+            @due_at::timestamptz[], @row_count::int[], @turn::timestamptz[], @part_from::int[], @part_until::int[])
+  as u(id, org_id, team_id, tier, monitor_id, due_at, row_count, turn, part_from, part_until)
 
 -- name: chunk_count
 -- Counts a claim that chunk_claim did not count (@uncounted is 1, else 0), and raises the count to @floor at least.

@@ -1,22 +1,36 @@
+-- fragment: are_pending
+in (:delivery_pending, :delivery_pending_of_channel)
+
+-- fragment: are_dead
+in (:delivery_dead, :delivery_dead_of_channel)
+
+-- fragment: delivery_state
+-- The state of a delivery d as everybody but the table calls it.
+case when d.channel_id is null then d.state else d.state - :delivery_pending_of_channel end
+
+-- fragment: of_channel
+-- What is added to the state of a delivery d for the table.
+case when d.channel_id is null then 0 else :delivery_pending_of_channel end
+
 -- name: delivery_walk
 -- At most @endpoints_max endpoints that have pending deliveries, those behind @cursor; n counts them. One that
 -- maintenance has forgotten counts as available: its deliveries move to their monitor's present one when they are
 -- claimed.
 with recursive walk(endpoint_id, n) as (
-  (select endpoint_id, 1 from delivery where state = :delivery_pending
+  (select endpoint_id, 1 from delivery where state :are_pending
           and endpoint_id > @cursor order by endpoint_id limit 1)
   union all
-  select (select d.endpoint_id from delivery d where d.state = :delivery_pending and d.endpoint_id > w.endpoint_id
+  select (select d.endpoint_id from delivery d where d.state :are_pending and d.endpoint_id > w.endpoint_id
           order by d.endpoint_id limit 1), w.n + 1
   from walk w
   where w.endpoint_id is not null and w.n < @endpoints_max
 )
 select w.endpoint_id,
        coalesce(e.available_at <= now(), true)
-         and exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = w.endpoint_id
+         and exists (select from delivery d where d.state :are_pending and d.endpoint_id = w.endpoint_id
                      and d.available_at <= now()) as due,
        coalesce(e.failures, 0) as failures,
-       coalesce(e.org_id, (select d.org_id from delivery d where d.state = :delivery_pending
+       coalesce(e.org_id, (select d.org_id from delivery d where d.state :are_pending
                                   and d.endpoint_id = w.endpoint_id limit 1)) as org_id
 from walk w left join endpoint e on e.id = w.endpoint_id
 where w.endpoint_id is not null
@@ -24,11 +38,11 @@ order by w.endpoint_id
 
 -- name: delivery_claim
 with picked as materialized (
-  select d.id, d.monitor_id, d.job_id, d.block
+  select d.id, d.monitor_id, d.job_id, d.block, d.channel_id
   from unnest(@endpoint_id::uuid[], @deliveries_max::int[]) as s(endpoint_id, deliveries_max)
   cross join lateral (
-    select id, monitor_id, job_id, block from delivery
-    where state = :delivery_pending and endpoint_id = s.endpoint_id and available_at <= now()
+    select id, monitor_id, job_id, block, channel_id from delivery
+    where state :are_pending and endpoint_id = s.endpoint_id and available_at <= now()
     order by available_at
     limit s.deliveries_max
     for update skip locked
@@ -40,13 +54,16 @@ from picked p
 left join monitor m on m.id = p.monitor_id
 left join job j on j.id = p.job_id
 left join job_block b on b.job_id = p.job_id and b.block = p.block
+left join channel c on c.id = p.channel_id
 where d.id = p.id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
           d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at) as counted_from,
-          coalesce(m.webhook_url, j.webhook_url, b.webhook_url) as url,
-          coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id) as endpoint_id,
+          case when d.channel_id is null then coalesce(m.webhook_url, j.webhook_url, b.webhook_url)
+               else coalesce(c.url, c.shown_url) end as url,
+          case when d.channel_id is null then coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id)
+               else c.endpoint_id end as endpoint_id,
           m.metadata, now(),
-          d.replayed_attempts
+          d.replayed_attempts, d.channel_id
 
 -- fragment: target_columns
 -- The place where a monitor's notifications go.
@@ -56,8 +73,8 @@ id, webhook_url, endpoint_id, metadata
 select :target_columns from monitor where id = any(@monitor_ids::uuid[])
 
 -- name: delivery_die
-update delivery set state = :delivery_dead, lease_token = null, last_error = @last_error
-where id = any(@ids::uuid[])
+update delivery d set state = :delivery_dead + :of_channel, lease_token = null, last_error = @last_error
+where d.id = any(@ids::uuid[])
 
 -- name: delivery_move
 update delivery d set endpoint_id = u.endpoint_id, available_at = now(), lease_token = null
@@ -71,7 +88,7 @@ where d.id = u.id and d.lease_token = u.token
 
 -- name: delivery_settle_failed
 update delivery d
-set state = u.state, attempts = u.attempts, lease_token = null, last_error = u.error,
+set state = u.state + :of_channel, attempts = u.attempts, lease_token = null, last_error = u.error,
     available_at = now() + u.retry_ms * interval '1 millisecond'
 from unnest(@id::uuid[], @token::uuid[], @state::smallint[], @attempts::int[], @error::text[], @retry_ms::bigint[])
   as u(id, token, state, attempts, error, retry_ms)
@@ -86,12 +103,12 @@ where exists (select from delivery_attempt a where a.delivery_id = u.id and a.at
 -- name: attempt_insert
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, job_id, block, job_status,
                               event_group_id, type, created_at, attempted_at, delivered, status_code, error, answer,
-                              duration_us)
+                              duration_us, channel_id)
 select * from unnest(@delivery_id::uuid[], @attempt::int[], @org_id::uuid[], @monitor_id::uuid[], @row_id::uuid[],
                      @job_id::uuid[], @block::smallint[], @job_status::smallint[], @event_group_id::uuid[],
                      @type::smallint[], @created_at::timestamptz[], @attempted_at::timestamptz[],
                      @delivered::boolean[], @status_code::int[], @error::text[], @answer::bytea[],
-                     @duration_us::bigint[])
+                     @duration_us::bigint[], @channel_id::uuid[])
 
 -- name: delivery_renew
 update delivery d set available_at = now() + @lease_ms * interval '1 millisecond'

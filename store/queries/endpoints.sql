@@ -26,7 +26,8 @@ on conflict (org_id, scheme, host, port) do nothing
 -- The receivers behind @after, at most @limit, and whether something still refers to them.
 select e.id,
   exists (select from monitor m where m.endpoint_id = e.id)
-    or exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
+    or exists (select from channel c where c.endpoint_id = e.id)
+    or exists (select from delivery d where d.state :are_pending and d.endpoint_id = e.id)
     or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
     or exists (select from job_block b join job j on j.id = b.job_id
                where b.endpoint_id = e.id and j.finished_at is null) as used
@@ -42,7 +43,8 @@ where id in (
   select e.id from endpoint e
   where e.id = any (@ids::uuid[])
     and not exists (select from monitor m where m.endpoint_id = e.id)
-    and not exists (select from delivery d where d.state = :delivery_pending and d.endpoint_id = e.id)
+    and not exists (select from channel c where c.endpoint_id = e.id)
+    and not exists (select from delivery d where d.state :are_pending and d.endpoint_id = e.id)
     and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
     and not exists (select from job_block b join job j on j.id = b.job_id
                     where b.endpoint_id = e.id and j.finished_at is null)

@@ -18,7 +18,7 @@ delete from member where id = @member_id
 -- name: gauges
 -- @limit deliveries of each state are looked at, so that the cost does not grow with a dead receiver's backlog.
 select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
-  (select count(*) from (select from delivery where state = :delivery_dead limit @limit) s) as dead,
+  (select count(*) from (select from delivery where state :are_dead limit @limit) s) as dead,
   p.oldest_pending_us,
   (select count(*) from endpoint where failing) as receivers_failing,
   (select count(*) from monitor_sched s join monitor m on m.id = s.monitor_id
@@ -26,7 +26,7 @@ select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
 from (
   select count(*) as pending,
     coalesce(extract(epoch from now() - min(created_at)) * 1000000, 0)::bigint as oldest_pending_us
-  from (select created_at from delivery where state = :delivery_pending limit @limit) s) p
+  from (select created_at from delivery where state :are_pending limit @limit) s) p
 cross join (
   select count(*) filter (where available_at <= now()) as due,
     count(*) filter (where available_at > now() and lease_token is not null) as leased,

@@ -80,7 +80,7 @@ select count(*) from gone
 with gone as (
   delete from delivery
   where id in (select id from (select id, created_at from delivery
-                               where state = :delivery_dead order by id limit @limit) first
+                               where state :are_dead order by id limit @limit) first
                where created_at < now() - @kept_h * interval '1 hour')
   returning 1)
 select count(*) from gone

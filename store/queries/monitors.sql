@@ -4,7 +4,7 @@ id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, d
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
   struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names,
-  balance_mc, team_left_mc, webhook_waiting_until
+  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.
@@ -17,45 +17,170 @@ select :monitor_columns from monitor_shown
 where id = @monitor_id and (@org_id::uuid is null or org_id = @org_id)
   and (@team_id::uuid is null or team_id = @team_id)
 
--- name: monitor_list_org
+-- fragment: monitor_page_begin
+-- What stands between this and monitor_page_end are the monitors m of a page, of monitor_shown.
 select :monitor_columns, bytes_until from (
   select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
   from (
-    select * from monitor_shown
-    where org_id = @org_id and id < @before and (@with_archived::boolean or archived_at is null)
-      and (not @only_failing::boolean or failing_since is not null)
-      and (@team_id::uuid is null or team_id = @team_id)
-      and (@statuses::int[] is null or shown_status = any (@statuses))
-      and (@text::text is null or position(lower(@text) in lower(name)) > 0 or id::text = lower(@text))
-    order by id desc
-    limit @limit
+
+-- fragment: monitor_page_end
   ) m
   cross join lateral (select :monitor_bytes as bytes) b
 ) page
 where bytes_until - bytes < @bytes_max
 order by id desc
+
+-- fragment: monitor_kinds
+-- The statuses that are stored, archived monitors apart. Each kind is read by an index, newest first, so that a list
+-- reads what it shows, however rare that is: `nulls last` is the order of these indexes alone.
+(values (0::smallint), (1::smallint), (2::smallint), (3::smallint), (4::smallint)) w (status)
+    cross join (values (false), (true)) a (archived)
+
+-- name: monitor_list_org
+:monitor_page_begin
+    select shown.* from (
+      select kind.id
+      from organisation o
+      cross join :monitor_kinds
+      cross join lateral (
+        (select m.id from monitor m
+         where @team_id::uuid is null
+           and m.org_id = o.id and m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+         order by m.id desc nulls last
+         limit @limit)
+        union all
+        (select m.id from monitor m
+         where m.team_id = @team_id and m.org_id = o.id
+           and m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+         order by m.id desc nulls last
+         limit @limit)
+      ) kind
+      where o.id = @org_id and (@with_archived::boolean or not a.archived)
+        and (@statuses::int[] is null
+             or case when w.status = :status_active and not o.monitors_run then :status_paused
+                     else w.status end = any (@statuses))
+      order by kind.id desc
+      limit @limit
+    ) listed
+    join monitor_shown shown on shown.id = listed.id
+:monitor_page_end
 
 -- name: monitor_list_all
-select :monitor_columns, bytes_until from (
-  select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
-  from (
-    select * from monitor_shown
-    where id < @before and (@with_archived::boolean or archived_at is null)
-      and (not @only_failing::boolean or failing_since is not null)
-      and (@statuses::int[] is null or shown_status = any (@statuses))
-      and (@text::text is null or position(lower(@text) in lower(name)) > 0 or id::text = lower(@text))
-    order by id desc
+-- An active monitor of an organisation that is stopped is shown as paused.
+:monitor_page_begin
+    select shown.* from (
+      select id from (
+        select kind.id
+        from :monitor_kinds
+        cross join lateral (
+          select m.id from monitor m
+          where m.status = w.status and (m.archived_at is not null) = a.archived and m.id < @before
+            and (w.status <> :status_active or @statuses::int[] is null or :status_paused = any (@statuses)
+                 or exists (select from organisation o where o.id = m.org_id and o.monitors_run))
+          order by m.id desc nulls last
+          limit @limit
+        ) kind
+        where (@with_archived::boolean or not a.archived) and (@statuses is null or w.status = any (@statuses))
+        union all
+        select stopped.id
+        from organisation o
+        cross join (values (false), (true)) a (archived)
+        cross join lateral (
+          select m.id from monitor m
+          where m.org_id = o.id and m.status = :status_active and (m.archived_at is not null) = a.archived
+            and m.id < @before
+          order by m.id desc nulls last
+          limit @limit
+        ) stopped
+        where not o.monitors_run and (@with_archived or not a.archived)
+          and :status_paused = any (@statuses) and not :status_active = any (@statuses)
+      ) either
+      order by id desc
+      limit @limit
+    ) listed
+    join monitor_shown shown on shown.id = listed.id
+:monitor_page_end
+
+-- fragment: monitor_chosen
+-- Those of the ids f, newest first, that the filters let pass.
+cross join lateral (
+      select * from monitor_shown
+      where id = f.id and (@with_archived::boolean or archived_at is null)
+        and (not @only_failing::boolean or failing_since is not null)
+        and (@team_id::uuid is null or team_id = @team_id)
+        and (@statuses::int[] is null or shown_status = any (@statuses))
+      offset 0
+    ) m
+    order by f.id desc
     limit @limit
-  ) m
-  cross join lateral (select :monitor_bytes as bytes) b
-) page
-where bytes_until - bytes < @bytes_max
-order by id desc
+
+-- name: monitor_list_org_failing
+:monitor_page_begin
+    select m.* from (
+      select monitor_id as id from monitor_sched
+      where org_id = @org_id and failing_since is not null and monitor_id < @before
+      order by monitor_id desc
+      offset 0
+    ) f
+    :monitor_chosen
+:monitor_page_end
+
+-- name: monitor_list_all_failing
+:monitor_page_begin
+    select m.* from (
+      select monitor_id as id from monitor_sched
+      where failing_since is not null and monitor_id < @before
+      order by monitor_id desc
+      offset 0
+    ) f
+    :monitor_chosen
+:monitor_page_end
+
+-- name: monitor_list_named
+-- Looks at the names of the newest @look_max, of an organisation where one is given.
+:monitor_page_begin
+    select m.* from (
+      select id from (
+        select id from (
+          (select id, name from monitor
+           where @org_id::uuid is not null and org_id = @org_id and id < @before
+           order by id desc
+           limit @look_max)
+          union all
+          (select id, name from monitor
+           where @org_id is null and id < @before
+           order by id desc
+           limit @look_max)
+        ) looked
+        where position(lower(@text) in lower(name)) > 0
+        union
+        select id from monitor
+        where id = @text_id::uuid and id < @before and (@org_id is null or org_id = @org_id)
+      ) found
+      order by id desc
+      offset 0
+    ) f
+    :monitor_chosen
+:monitor_page_end
+
+-- name: monitor_look_end
+-- The last one that monitor_list_named looks at; none where it looks at all that there are.
+select id from (
+  (select id from monitor
+   where @org_id::uuid is not null and org_id = @org_id and id < @before
+   order by id desc
+   offset @look_max - 1
+   limit 1)
+  union all
+  (select id from monitor
+   where @org_id is null and id < @before
+   order by id desc
+   offset @look_max - 1
+   limit 1)
+) last
 
 -- name: monitor_list_run
-select :monitor_columns, bytes_until from (
-  select m.*, b.bytes, sum(b.bytes) over (order by m.id desc rows unbounded preceding) as bytes_until
-  from (
+:monitor_page_begin
     select * from monitor_shown
     where org_id = @org_id and run_id = @run_id and id < @before and (@with_archived::boolean or archived_at is null)
       and (not @only_failing::boolean or failing_since is not null)
@@ -63,26 +188,25 @@ select :monitor_columns, bytes_until from (
       and (@statuses::int[] is null or shown_status = any (@statuses))
     order by id desc
     limit @limit
-  ) m
-  cross join lateral (select :monitor_bytes as bytes) b
-) page
-where bytes_until - bytes < @bytes_max
-order by id desc
+:monitor_page_end
 
 -- name: monitor_insert
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
                      missing_confirmations, run_id, rules, request_headers, request_headers_key_id,
-                     request_header_names)
+                     request_header_names, channel_ids)
 values (@id, @org_id, @team_id, @name, @frequency, @tier, @subject_type, @status, @key_columns, @struct::json,
         @research_plan, @metadata::json, @webhook_url, @webhook_event_types, @endpoint_id, @confirm_after,
         @missing_confirmations, @run_id, @rules::json, @request_headers::bytea, @request_headers_key_id,
-        @request_header_names::text[])
+        @request_header_names::text[], @channel_ids::uuid[])
 
 -- name: monitor_sched_insert
+-- @anchor_at and @next_run_at: now where they are null, the anchor then by @lead_us earlier.
 insert into monitor_sched (monitor_id, org_id, team_id, tier, live, frequency_s, anchor_at, next_run_at, row_count,
-                           active_row_count)
-values (@monitor_id, @org_id, @team_id, @tier, @live, @frequency_s, now(), now(), @row_count, @row_count)
+                           active_row_count, schedule)
+values (@monitor_id, @org_id, @team_id, @tier, @live, @frequency_s,
+        coalesce(@anchor_at::timestamptz, now() - @lead_us::bigint * interval '1 microsecond'),
+        coalesce(@next_run_at::timestamptz, now()), @row_count, @row_count, @schedule::json)
 
 -- name: monitor_change
 update monitor
@@ -100,6 +224,7 @@ set name = coalesce(@name, name),
                                   else request_headers_key_id end,
     request_header_names = case when @sets_request_headers then @request_header_names::text[]
                                 else request_header_names end,
+    channel_ids = case when @sets_channels::boolean then @channel_ids::uuid[] else channel_ids end,
     updated_at = now()
 where id = @monitor_id
 
@@ -127,10 +252,10 @@ update monitor_sched set tier = @tier where monitor_id = @monitor_id
 -- name: monitor_change_frequency
 -- With the clock once the row is locked: a scheduler may have cut a slot since this transaction began.
 update monitor_sched s
-set frequency_s = @frequency_s
-from (select frequency_s from monitor_sched where monitor_id = @monitor_id) old
+set frequency_s = @frequency_s, schedule = @schedule::json
+from (select frequency_s, schedule::text from monitor_sched where monitor_id = @monitor_id) old
 where s.monitor_id = @monitor_id
-returning old.frequency_s <> @frequency_s as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
+returning old.frequency_s <> @frequency_s or old.schedule is distinct from s.schedule::text as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
 
 -- name: monitor_specs
 select :spec_columns

@@ -22,10 +22,10 @@ from chunk
 -- name: overview_deliveries
 -- Counts up to @limit.
 select
-  (select count(*) from (select from delivery where state = :delivery_pending limit @limit) s) as pending,
-  (select count(*) from (select from delivery where state = :delivery_dead limit @limit) s) as dead,
+  (select count(*) from (select from delivery where state :are_pending limit @limit) s) as pending,
+  (select count(*) from (select from delivery where state :are_dead limit @limit) s) as dead,
   (select (extract(epoch from now() - created_at) * 1000)::bigint
-   from delivery where state = :delivery_pending order by id limit 1) as oldest_pending_age_ms
+   from delivery where state :are_pending order by id limit 1) as oldest_pending_age_ms
 
 -- name: overview_monitors
 -- Counts up to @limit.

@@ -66,6 +66,18 @@ with written as (
 )
 select :target_columns from monitor where id = any(@monitor_ids::uuid[])
 
+-- name: record_channel_deliveries
+-- To the channels that the monitors name now and that want it; what was claimed before a channel joined does not tell it.
+insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, state, available_at, channel_id)
+select u.id, u.org_id, c.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type, :delivery_pending_of_channel,
+       now(), c.id
+from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id, unnest(@channel_id::uuid[]) as channel_id,
+             unnest(@monitor_id::uuid[]) as monitor_id, unnest(@row_id::uuid[]) as row_id,
+             unnest(@event_group_id::uuid[]) as event_group_id, unnest(@type::smallint[]) as type) as u
+join monitor m on m.id = u.monitor_id and u.channel_id = any (m.channel_ids)
+join channel c on c.id = u.channel_id and c.org_id = u.org_id
+where c.status = :channel_active and u.type = any (c.events) and c.endpoint_id is not null
+
 -- name: record_log
 insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes, check_ms)
 select unnest(@monitor_id::uuid[]), unnest(@block::int[]), unnest(@tick_id::bigint[]), unnest(@first::smallint[]),

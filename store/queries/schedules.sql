@@ -105,7 +105,7 @@ where m.org_id = @org_id and s.monitor_id = m.id and s.live
 
 -- name: sched_stopped_of_organisation
 -- Active monitors of an organisation that was stopped, and the clock as in sched_lock.
-select s.monitor_id, s.anchor_at, s.frequency_s, clock_timestamp()
+select s.monitor_id, s.anchor_at, s.frequency_s, s.schedule, clock_timestamp()
 from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.org_id = @org_id and m.status = :status_active and not s.live
 for update of s

@@ -14,19 +14,26 @@ order by (retires_at is null) desc, created_at desc, id desc
 limit @limit
 
 -- name: signing_secrets_by_key
--- Live ones, and monitors with request headers, by the encryption key that they were sealed with.
+-- Live ones, monitors with request headers, and channels with sealed addresses, by the encryption key that they were
+-- sealed with.
 select key_id, sum(secrets)::bigint as secrets, sum(organisations)::bigint as organisations,
-       sum(monitors)::bigint as monitors
+       sum(monitors)::bigint as monitors, sum(channels)::bigint as channels
 from (
-  select encryption_key_id as key_id, count(*) as secrets, count(distinct org_id) as organisations, 0 as monitors
+  select encryption_key_id as key_id, count(*) as secrets, count(distinct org_id) as organisations, 0 as monitors,
+         0 as channels
   from signing_secret
   where retires_at is null or retires_at > now()
   group by encryption_key_id
   union all
-  select request_headers_key_id, 0, 0, count(*)
+  select request_headers_key_id, 0, 0, count(*), 0
   from monitor
   where request_headers is not null
   group by request_headers_key_id
+  union all
+  select sealed_url_key_id, 0, 0, 0, count(*)
+  from channel
+  where sealed_url is not null
+  group by sealed_url_key_id
 ) by_kind
 group by key_id
 order by key_id
@@ -48,7 +55,7 @@ where s.id = u.id
 
 -- name: request_headers_to_reseal
 -- Monitors whose request headers were sealed with one of the former keys, at most @limit.
-select id, org_id, request_headers, request_headers_key_id
+select id, org_id, request_headers as sealed, request_headers_key_id as key_id
 from monitor
 where request_headers is not null and request_headers_key_id = any (@former_key_id::text[])
 order by request_headers_key_id, id
@@ -73,6 +80,17 @@ where org_id = @org_id and (retires_at is null or retires_at > now())
 -- name: signing_secret_insert
 insert into signing_secret (id, org_id, sealed, encryption_key_id)
 values (@id, @org_id, @sealed::bytea, @encryption_key_id)
+returning created_at
+
+-- name: signing_secret_retire
+-- Retires a live secret that has an end at once. Returns whether it is the one without an end, which stays.
+with found as (
+  select id, retires_at is null as is_current from signing_secret
+  where org_id = @org_id and id = @secret_id and (retires_at is null or retires_at > now())
+), retired as (
+  update signing_secret s set retires_at = now() from found f where s.id = f.id and not f.is_current
+)
+select is_current from found
 
 -- name: signing_secrets_retire_surplus
 -- At most @live_max may be live.

@@ -1,7 +1,7 @@
 -- fragment: sched_columns
 -- The columns of a monitor_sched s, and the transaction's time.
 s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count, s.last_tick_id,
-  s.open_tick_id, s.check_ms, now()
+  s.open_tick_id, s.check_ms, s.schedule, now()
 
 -- name: tick_insert_closed
 -- @outcomes are those of a small tick, or null; @outcome is what all rows of a large one have.

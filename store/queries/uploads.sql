@@ -79,4 +79,7 @@ delete from monitor_import where monitor_id = @monitor_id
 select key_columns, struct from monitor where id = @monitor_id
 
 -- name: import_start_schedule
-update monitor_sched set anchor_at = now(), next_run_at = now() where monitor_id = @monitor_id
+-- The first check is due now, unless a schedule by the clock or an anchor that was given says when.
+update monitor_sched s set anchor_at = now(), next_run_at = now()
+from monitor m
+where s.monitor_id = @monitor_id and m.id = s.monitor_id and s.schedule is null and s.anchor_at = m.created_at

@@ -259,8 +259,17 @@ class Operator extends Console {
     await this.page.getByRole('heading', {name: 'Which changes are told'}).waitFor();
     await this.page.getByRole('link', {name: 'Change this monitor'}).click();
     await fill('Name', 'changed in the console');
-    await fill('Every', '2h');
+    await fill('By the clock', '0 25 * * *');
+    await this.main('the hour 25 is not between 0 and 23');
+    await fill('Time zone', 'Europe/Berlin');
+    await fill('By the clock', '0 9 * * 1-5\n0 12 L * *');
+    await this.main('Next by UTC');
     await this.look('change-monitor');
+    await this.button('Change it').click();
+    await this.main('0 9 * * 1-5, 0 12 L * * in Europe/Berlin');
+    await this.page.getByRole('link', {name: 'Change this monitor'}).click();
+    await fill('By the clock', '');
+    await fill('Every', '2h');
     await this.button('Change it').click();
     await this.page.getByRole('heading', {name: /changed in the console/}).waitFor();
     await this.main('2h');

@@ -21,7 +21,7 @@ import pictures  # noqa: E402
 
 BENCHMARKS = sorted([p for p in (ROOT / "bench").iterdir() if p.is_file() and p.suffix == ""]
                     + list((ROOT / "bench").glob("*/run.py")))
-WITH_PARTS = ["checks", "jobs", "run", "search", "workflows"]
+WITH_PARTS = ["checks", "jobs", "lists", "pages/run.py", "run", "search", "workflows"]
 
 
 def name(path):
@@ -105,7 +105,7 @@ def test_a_part_that_there_is_not_is_refused_and_those_that_there_are_are_descri
     done = subprocess.run([sys.executable, ROOT / "bench" / benchmark, "--only", "nonsense"], capture_output=True, text=True)
     assert done.returncode == 2
     said = done.stderr.split("there is ")[1].strip().split(", ")
-    section = (ROOT / "bench" / "README.md").read_text().split(f"\n## bench/{benchmark}\n")[1].split("\n## ")[0]
+    section = (ROOT / "bench" / "README.md").read_text().split(f"\n## bench/{benchmark.split('/')[0]}\n")[1].split("\n## ")[0]
     assert len(said) > 1
     assert [part for part in said if f"`{part}`" not in section] == []
 
@@ -146,8 +146,31 @@ def test_the_run_of_all_finds_every_target_and_tells_how_much_of_it_was_reached(
     targets.postgres_cpu("c", costs(1000, 10, 10), "d", costs(100, 5, 5), ("<=", 4))
     targets.figure("rate", 0.4, (">=", 0.8), "x")
     targets.figure("told", 3.0, None, "ms")
+    # The least of two promises counts; one of CPU alone is one.
+    targets.against("d", costs(1000, 10, 10), "b", costs(100, 50, 50), (">=", 5), (">=", 50))
+    targets.against("e", costs(1000, 10, 10), "b", costs(100, 50, 50), None, (">=", 2.5))
     lines = list(run.lines_of({"targets": targets.lines[:2], "waiting": {"targets": targets.lines[2:]}, "b": [{"per_s": 1}]}))
-    assert [run.share_of_target(line) for line in lines] == [pytest.approx(0.5), pytest.approx(2), pytest.approx(0.5), None]
+    assert [run.share_of_target(line) for line in lines] == [pytest.approx(0.5), pytest.approx(2), pytest.approx(0.5), None,
+                                                             pytest.approx(0.1), pytest.approx(2)]
+    assert [(line["target"], line["met"]) for line in targets.lines[-2:]] == [(">= 5 x, CPU >= 50.00 x", "yes, NO"),
+                                                                             ("CPU >= 2.50 x", "yes")]
+
+
+def test_the_table_of_all_is_a_page_too():
+    run, targets = load("run"), figures.Targets()
+    targets.against("a", costs(1000, 10, 10), "b", costs(100, 50, 50), (">=", 20))
+    page = run.markdown(["", "beside"], [run.shown(targets.lines[0] | {"bench": "checks"})[:2]])
+    assert page.splitlines()[-3:] == ["|  | beside |", "| --- | --- |", "| checks: a | b |"]
+
+
+def test_a_benchmark_that_does_not_end_is_ended_so_that_it_ends_what_it_started(tmp_path):
+    run, ended = load("run"), tmp_path / "ended"
+    process = subprocess.Popen([sys.executable, "-c", "import sys, time\ntry:\n  print('up', flush=True); time.sleep(600)\n"
+                                f"finally:\n  open({str(ended)!r}, 'w')"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout.readline() == b"up\n"
+    run.end(process)
+    assert process.poll() is not None
+    assert ended.exists()
 
 
 def test_a_picture_has_a_bar_for_each_figure_and_tells_what_was_missed():

@@ -99,6 +99,7 @@ INVESTIGATION = {"name": "Example", "seeds": [{"type": "domain", "value": "a.exa
 VALUES = {"field": "industry", "mode": "company", "top_k": 5, "filters": {"query": {"term": {"employee_count": 5}}},
           "simple_filters": {"$or": [{"name": {"$match": "acme"}}, {"locations.country": {"$ne": "DE"}}]}}
 EXCLUSIONS = {"name": "Customers", "entity_type": "company"}
+CHANNEL = {"name": "Prices", "kind": "webhook", "target": {"url": "http://127.0.0.1:9/hook"}}
 FLOW = {"workflow_name": "Flow", "workflow_definition": {
     "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "block_type": "source",
                 "specs": {"dataframe_type": "COMPANY", "input_schema": {"domain": {"required": True}}}},
@@ -132,6 +133,7 @@ def walk(proxy, service, tenant):
     yield from walk_credits(ask, service)
     yield from walk_investigations(ask, service)
     yield from walk_search(ask, service)
+    yield from walk_channels(ask)
     yield from walk_workflows(ask)
     yield from walk_clients(ask)
 
@@ -140,6 +142,8 @@ def walk_monitors(ask, service, tenant):
     seen = ask("POST", "/monitors/preview", PREVIEW)
     assert [row["error"] is None for row in seen.json["rows"]] == [False], seen  # it has no page
     yield "previewMonitor", seen
+    yield "previewSchedule", ask("POST", "/schedules/preview", {
+        "cron": ["30 2 * * *", "@weekly"], "time_zone": "Europe/Berlin", "from": "2026-03-28T00:00:00Z", "count": 3})
     created = ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
     yield "createMonitor", created
     yield "createMonitor", ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
@@ -175,6 +179,9 @@ def walk_monitors(ask, service, tenant):
         "frequency": "2h", "confirm_after": 2, "missing_confirmations": 3,
         "rules": {"price": {"only_if": {"below": 100}, "threshold": {"percent": 1.5}, "ignore": ["[0-9]+ left"]}},
         "request_headers": {"Cookie": "a=b"}})
+    yield "updateMonitor", ask("POST", monitor + "/update", {
+        "schedule": {"cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin", "spread_s": 60}})
+    yield "getMonitor", ask("GET", monitor)
     yield "testWebhook", ask("POST", monitor + "/webhook/test")
     yield "testWebhook", ask("POST", monitor + "/webhook/test", {})
     page = ask("GET", monitor + "/rows?limit=2")
@@ -273,6 +280,24 @@ def walk_search(ask, service):
     assert counted.json["total_scoped_documents"] == 1, counted
     yield "listFieldValues", counted
     yield "deleteExclusionList", ask("DELETE", path)
+
+
+def walk_channels(ask):
+    made = ask("POST", "/channels", CHANNEL)
+    yield "createChannel", made
+    path = f"/channels/{made.json['id']}"
+    yield "getChannel", ask("GET", path)
+    yield "updateChannel", ask("POST", path + "/update", {"name": "Other", "include_values": False})
+    ask("POST", "/channels", CHANNEL)
+    page = ask("GET", "/channels?limit=1")
+    assert page.json["next_cursor"], page
+    yield "listChannels", page
+    yield "listChannels", ask("GET", f"/channels?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "testChannel", ask("POST", path + "/test", {})
+    yield "deleteChannel", ask("DELETE", path)
+    feed = ask("POST", "/channels", {"name": "Feed", "kind": "feed"})
+    yield "createChannel", feed
+    yield "readChannelFeed", ask("GET", feed.json["target"]["url"])
 
 
 def walk_workflows(ask):
@@ -388,6 +413,7 @@ class Errors:
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
                     "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],
+                    "channel_id": self.tenant.post("/channels", CHANNEL)["id"],
                     "template_key": str(uuid.uuid4())}
 
     def investigation(self):
@@ -407,11 +433,13 @@ class Errors:
         return self.proxy.call(method, path, raw=body, headers=sent)
 
     def good_body(self, operation):
-        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW, "updateMonitor": {"name": "n"},
+        return json.dumps({"createMonitor": GOOD, "previewMonitor": PREVIEW,
+                           "previewSchedule": {"cron": "@daily"}, "updateMonitor": {"name": "n"},
                            "addRows": {"rows": [{"domain": "z"}]}, "switchRow": {"is_active": True},
                            "createOauthClient": {"name": "c"}, "addOauthClientKey": KEY, "listFieldValues": VALUES,
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
                            "updateWorkflow": {"workflow_name": "n"}, "createExclusionList": EXCLUSIONS,
+                           "createChannel": CHANNEL, "updateChannel": {"name": "n"},
                            "fillExclusionList": {"entity_ids": ["c-1"]}, **FINDS}.get(
                                operation, {})).encode()
 
@@ -456,7 +484,7 @@ class Errors:
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
-            "monitor_id", "task_id", "client_id", "list_id", "investigation_id", "workflow_id", "run_id")})
+            "monitor_id", "task_id", "client_id", "list_id", "channel_id", "investigation_id", "workflow_id", "run_id")})
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
@@ -471,7 +499,7 @@ class Errors:
             return self.too_many_unused_files(method, path)
         if operation == "fillExclusionList":
             return self.of_a_list_that_is_ready(operation, method, path)
-        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList"):
+        if operation in ("createOauthClient", "addOauthClientKey", "createExclusionList", "createChannel"):
             return self.until_refused(operation, method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
@@ -491,6 +519,7 @@ class Errors:
                 break
         self.service.sql("update oauth_client set deleted_at = now() where id <> %s", [self.ids["client_id"]])
         self.service.sql("delete from search_exclusion where id <> %s", [self.ids["list_id"]])
+        self.service.sql("delete from channel where id <> %s", [self.ids["channel_id"]])
         return answer
 
     def of_a_list_that_is_ready(self, operation, method, path):
@@ -567,9 +596,10 @@ class Errors:
         return answer
 
     def s500(self, operation, method, path):
-        if operation in ("previewMonitor", "listBlocks", "getFilterCapabilities"):  # which ask the database for nothing but who calls
+        # These ask the database for nothing but who calls.
+        if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
             return None
-        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion",
+        tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion", "channel",
                   "workflow", "workflow_template"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")

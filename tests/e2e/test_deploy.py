@@ -91,6 +91,7 @@ def test_the_image_needs_nothing_around_it(binary, tmp_path):
     assert done.returncode == 0, done.stderr
     assert not (root / "bin" / "sh").exists() and not (root / "usr" / "bin" / "dpkg").exists()
     assert (root / "etc/ssl/certs/ca-certificates.crt").stat().st_size > 100_000
+    assert (root / "usr/share/zoneinfo/Europe/Berlin").stat().st_size > 500
     if os.geteuid() != 0:
         pytest.skip("chroot wants root")
     inside = ["/usr/sbin/chroot", "--userspec=65532:65532", root, "/usr/bin/vedette"]

@@ -193,7 +193,7 @@ def test_the_package_says_what_it_is_and_needs(package, binary):
     assert package.name == f"vedette_{version}_{architecture}.deb"
     assert (field(package, "Package"), field(package, "Version")) == ("vedette", version)
     needed = {re.match(r"[\w.+-]+", part.strip())[0] for part in field(package, "Depends").split(",")}
-    assert {"ca-certificates", "passwd", "libc6", "libcurl4"} <= needed, needed
+    assert {"ca-certificates", "passwd", "tzdata", "libc6", "libcurl4"} <= needed, needed
     # libpq5 is named where the linker keeps what only libpqxx uses; elsewhere libpqxx brings it.
     for library in re.findall(r"NEEDED.*\[(\S+)\]", run("readelf", "-d", binary)):
         owners = {line.split(":")[0] for line in run("dpkg", "-S", f"*/{library}").splitlines()}

@@ -1,5 +1,6 @@
-"""Signatures of live deliveries, verified by implementations that are not ours: openssl on the command line and the
-npm library `stripe`, whose scheme is the same. Also while secrets, and the key they are sealed under, are rotated."""
+"""Signatures of live deliveries, verified by implementations that are not ours: openssl on the command line, the npm
+library `stripe`, whose scheme is the same as that of Service-Signature, and the npm libraries `standardwebhooks` and
+`svix`. Also while secrets, and the key they are sealed under, are rotated."""
 
 import base64
 import json
@@ -22,6 +23,27 @@ def stripe():
         done = subprocess.run([f"{tools}/node_modules/.bin/node", ROOT / "tests/e2e/stripe_verify.mjs", tools],
                               input=line, capture_output=True, text=True, check=True)
         return done.stdout.strip()
+    return verify
+
+
+@pytest.fixture(scope="session")
+def standard_webhooks():
+    """accepts(secret, request, body=None): what both libraries say with the secret as docs/webhooks.md derives it."""
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
+                           text=True).stdout.splitlines()[-1]
+
+    def ask(secret, request, body, raw):
+        line = json.dumps({"body": base64.b64encode(body or request["body"]).decode(), "secret": secret, "raw": raw,
+                           "headers": {name: request["headers"][name] for name in request["headers"]
+                                       if name.startswith("webhook-")}})
+        done = subprocess.run([f"{tools}/node_modules/.bin/node", ROOT / "tests/e2e/standard_webhooks_verify.mjs", tools],
+                              input=line, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def verify(secret, request, body=None):
+        derived = ask("whsec_" + base64.b64encode(secret.encode()).decode(), request, body, False)
+        assert derived == ask(secret, request, body, True), "the secret as it is, in the libraries' raw format"
+        return derived
     return verify
 
 
@@ -92,6 +114,25 @@ def test_openssl_and_stripe_verify_also_while_secrets_rotate(vedette, database, 
     assert stripe(first, request) != "valid" and not openssl_accepts(first, request)
 
 
+def test_libraries_of_standard_webhooks_verify_also_while_secrets_rotate(vedette, nginx, receiver, standard_webhooks):
+    subject = Subject(vedette, nginx, receiver)
+    first = subject.tenant.signing_secret
+    wait_until("the first delivery", lambda: receiver.requests)
+    request = receiver.requests[0]
+    headers = request["headers"]
+    assert standard_webhooks(first, request) == "valid"
+    assert standard_webhooks("sk_whsec_" + "0" * 64, request) != "valid"
+    assert standard_webhooks(first, request, body=request["body"] + b" ") != "valid"
+    assert headers["webhook-id"] == headers["Service-Event-Id"]
+    assert f"t={headers['webhook-timestamp']}," in headers["Service-Signature"]
+
+    second = subject.rotate(24)
+    request = subject.next_signed_by(2)
+    assert len(request["headers"]["webhook-signature"].split(" ")) == 2
+    for secret in (first, second):
+        assert standard_webhooks(secret, request) == "valid"
+
+
 def test_every_attempt_is_signed_anew(vedette, database, nginx, stripe):
     receiver = Receiver(lambda request: 500 if request["headers"]["Service-Delivery-Attempt"] == "1" else 200)
     subject = Subject(vedette, nginx, receiver)
@@ -154,4 +195,5 @@ def test_without_a_secret_nothing_is_signed(vedette, nginx, receiver, database):
         "name": "One", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
         "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": receiver.url})
     wait_until("the delivery", lambda: receiver.requests)
-    assert "Service-Signature" not in receiver.requests[0]["headers"]
+    headers = receiver.requests[0]["headers"]
+    assert not [name for name in headers if name == "Service-Signature" or name.startswith("webhook-")]

@@ -78,6 +78,21 @@ def test_pricing_pages_are_watched(vedette, nginx, receiver, tmp_path):
     assert page.samples() == {"begin", "preview", "create", "rows", "changes", "trigger"}
 
 
+def test_a_check_runs_every_weekday_at_nine(vedette, nginx, tmp_path):
+    nginx.write("pricing.html", "<p class=price>49 EUR</p>")
+    page = Page("check-at-a-time-of-day.md", tmp_path, {
+        "https://api.example.com": vedette.api, "vd_live_...": vedette.organisation().api_key,
+        "https://www.example.com/pricing": f"{nginx.url}/pricing.html"})
+    times = json.loads(page.run("begin", "times"))["times"]
+    assert len(times) == 3 and all(re.search(r"T0[78]:00:00Z$", time) for time in times)
+    monitor = json.loads(page.run("begin", "create"))["id"]
+    shown = json.loads(page.run("begin", "shown", monitor=monitor))
+    assert shown["frequency"] == "1d" and len(shown["next_run_times"]) == 5
+    changed = json.loads(page.run("begin", "change", monitor=monitor))
+    assert changed["schedule"]["cron"] == ["0 9 * * 1-5", "0 12 L * *"]
+    assert page.samples() == {"begin", "times", "create", "shown", "change"}
+
+
 def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811
     world = make_world()
     world.mail.knows = lambda local, domain: domain == "everybody.example" or local == "ada.lovelace"

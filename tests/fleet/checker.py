@@ -174,12 +174,17 @@ class Checker:
                 self.fail(f"G7 a manual tick of {monitor} stands for {slots} slots")
         theirs, now = self.theirs, self.now
         passed = changed = 0
-        for monitor, anchor, next_run, frequency in self.cluster.execute(
-                "select monitor_id, anchor_at, next_run_at, frequency_s from monitor_sched"):
-            changes = [(datetime.timedelta(seconds=period), theirs(sent), theirs(answered))
-                       for period, sent, answered in self.monitors[monitor].frequencies]
+        # A monitor begins at its creation, one of a file when its rows are there.
+        for monitor, anchor, first, next_run, frequency in self.cluster.execute(
+                "select monitor_id, anchor_at, greatest(anchor_at, created_at), next_run_at, frequency_s "
+                "from monitor_sched join monitor on id = monitor_id"):
+            changes = [(datetime.timedelta(seconds=period), by_clock, theirs(sent), theirs(answered))
+                       for period, by_clock, sent, answered in self.monitors[monitor].frequencies]
             changed += len(changes) - 1
-            schedule = Schedule(anchor, changes, [(theirs(lo), theirs(hi)) for lo, hi in self.stops(monitor)])
+            lead = min(changes[0][0] / 20, datetime.timedelta(minutes=10))
+            if first - anchor > lead:
+                self.fail(f"the anchor of {self.monitors[monitor].name} is {first - anchor} before its first slot")
+            schedule = Schedule(anchor, first, changes, [(theirs(lo), theirs(hi)) for lo, hi in self.stops(monitor)])
             wrong = [schedule.tick(*tick) for tick in scheduled[monitor]]
             wrong.append(schedule.end(datetime.timedelta(seconds=frequency), next_run, now))
             if any(wrong):

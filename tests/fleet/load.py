@@ -13,7 +13,7 @@ class Monitor:
         self.tenant, self.name, self.rows, self.period_s, self.tier, self.key = tenant, name, rows, period_s, tier, key
         self.types = types
         self.id = None
-        self.frequencies = []  # (period_s, asked for, answered), its first one too
+        self.frequencies = []  # (period_s, by the clock, asked for, answered), its first one too
         self.may_change_at = 0
         self.over = False  # cancelled for good
 
@@ -75,7 +75,7 @@ class Load:
                 "name": monitor.name, "key_columns": ["n"], "rows": [{"n": n} for n in range(rows)],
                 "struct": {"price": "the price", "state": "the state"}, "frequency": f"{period_s}s", "tier": tier,
                 "webhook_url": self.receiver.url(name), "webhook_event_types": types}))["id"]
-            monitor.frequencies.append((period_s, asked, time.monotonic()))
+            monitor.frequencies.append((period_s, False, asked, time.monotonic()))
             tenant.monitors.append(monitor)
 
     @property
@@ -117,20 +117,21 @@ class Load:
         return self._do("limit", tenant.id, "PATCH", f"/admin/v1/orgs/{tenant.id}/teams/{tenant.team_id}",
                         {"spend_limit": tenant.limit})
 
-    def change_frequency(self, monitor, period_s):
-        """Until it is answered, so that it was made at one moment in between."""
+    def change_frequency(self, monitor, period_s, by_clock=False):
+        """Until it is answered, so that it was made at one moment in between. By the clock: every minute of it."""
         if monitor.tenant.name == "locked" or time.monotonic() < monitor.may_change_at:
             return  # a locked organisation may not; or an earlier call may still come about
         asked = time.monotonic()
-        unanswered = self.insist(self._change_frequency, monitor, period_s)
-        monitor.frequencies.append((period_s, asked, time.monotonic()))
+        period_s = 60 if by_clock else period_s
+        times = {"schedule": {"cron": "* * * * *", "time_zone": "Europe/Berlin"}} if by_clock else {"frequency": f"{period_s}s"}
+        unanswered = self.insist(self._change_frequency, monitor, period_s, times)
+        monitor.frequencies.append((period_s, by_clock, asked, time.monotonic()))
         if unanswered:
             monitor.may_change_at = time.monotonic() + UNANSWERED_S
 
-    def _change_frequency(self, monitor, period_s):
+    def _change_frequency(self, monitor, period_s, times):
         sent = time.monotonic()
-        status, answer = self.operator.api(monitor.key, "POST", f"/monitors/{monitor.id}/update",
-                                           {"frequency": f"{period_s}s"})
+        status, answer = self.operator.api(monitor.key, "POST", f"/monitors/{monitor.id}/update", times)
         self.ledger.add("control", what="frequency", target=monitor.id, sent=round(sent, 4), status=status,
                         period_s=period_s)
         return status, answer
@@ -166,7 +167,8 @@ class Load:
         elif pick < 0.89:
             self.raise_limit(self.tenant("team"), self.random.randint(20, 200))
         elif pick < 0.96:
-            self.change_frequency(monitor, max(2, monitor.period_s + self.random.choice([-2, -1, 0, 1, 3])))
+            self.change_frequency(monitor, max(2, monitor.period_s + self.random.choice([-2, -1, 0, 1, 3])),
+                                  by_clock=self.random.random() < 0.2)
         elif pick < 0.98:
             self.receive(up=bool(self.receiver.down))
         else:

@@ -12,6 +12,8 @@ class Proxy:
         self.silent = False
         self.awaited = None  # a statement's name: the COMMIT of the next transaction that runs it is cut
         self.cut_done = 0
+        self.cut_statement = None  # the one whose COMMIT was cut
+        self.repeated = 0  # transactions that ran it again, and that their client has ended
         self.before = False  # cut before the COMMIT is passed on, not after
         self.server = loop.run(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=200))
         self.port = self.server.sockets[0].getsockname()[1]
@@ -53,7 +55,7 @@ class Proxy:
             self.pairs.discard(pair)
             pair = (writer, up_writer)
             self.pairs.add(pair)
-            state = {"ran": False, "swallow": False}
+            state = {"ran": False, "again": False, "swallow": False}
             await asyncio.gather(self._up(reader, up_writer, state, pair), self._down(up_reader, writer, state, pair))
         except (OSError, asyncio.CancelledError):
             pass
@@ -68,10 +70,15 @@ class Proxy:
                 await asyncio.sleep(0.05)
             if self.awaited and self.awaited in data:
                 state["ran"] = True
+            elif self.cut_statement and self.cut_statement in data:
+                state["again"] = True
+            if state["again"] and data[:1] == b"Q" and any(end in data[:40].upper() for end in (b"COMMIT", b"ROLLBACK")):
+                state["again"] = False
+                self.repeated += 1
             if state["ran"] and data[:1] == b"Q" and b"COMMIT" in data[:40].upper():
                 state["ran"] = False
                 if self.awaited:
-                    self.awaited = None
+                    self.cut_statement, self.awaited = self.awaited, None
                     self.cut_done += 1
                     if self.before:
                         break

@@ -11,16 +11,21 @@ def first_after(anchor, period, now):
     return anchor if now < anchor else anchor + ((now - anchor) // period + 1) * period
 
 
+# A slot of every minute of the clock, in any zone.
+MINUTES = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+
+
 class Schedule:
     """Holds every state that the monitor may be in: how many changes of its frequency have come, and its next slot.
-    `changes`: (period, from, to), each made at one moment between two; the first is its creation. `stops`: spans in
-    which it may have been stopped."""
+    `changes`: (period, by_clock, from, to), each made at one moment between two; the first is its creation. `stops`: spans in
+    which it may have been stopped. `first` is its first slot, which its anchor comes shortly before."""
 
-    def __init__(self, anchor, changes, stops):
-        self.anchor, self.since = anchor, anchor
-        self.changes = [(period, lo - APART, hi + APART) for period, lo, hi in changes]
+    def __init__(self, anchor, first, changes, stops):
+        self.since = first
+        self.changes = [(period, lo - APART, hi + APART) for period, _, lo, hi in changes]
+        self.anchors = [MINUTES if by_clock else anchor for _, by_clock, _, _ in changes]
         self.stops = [(lo - APART, hi + APART) for lo, hi in stops]
-        self.states = {(0, anchor): 0}  # and how many slots passed in a stop before it
+        self.states = {(0, first): 0}  # and how many slots passed in a stop before it
 
     def tick(self, due, slots, started):
         """What is wrong with the next tick, or None."""
@@ -32,8 +37,9 @@ class Schedule:
         self.states = {}
         for (n, _), passed in fitting.items():
             period = self.changes[n][0]
-            if slots == (started - due) // period + 1:
-                self._may_be(n, first_after(self.anchor, period, started), passed)
+            following, then = self._after(n, due), self._after(n, started)
+            if slots == (then - following) // period + 1:
+                self._may_be(n, then, passed)
         self.since = started
         return None if self.states else f"the tick due at {due}, started at {started}, stands for {slots} slots"
 
@@ -45,6 +51,9 @@ class Schedule:
 
     def passed(self):
         return min(self.states.values(), default=0)
+
+    def _after(self, n, now):
+        return first_after(self.anchors[n], self.changes[n][0], now)
 
     def _may_be(self, n, slot, passed):
         self.states[n, slot] = min(passed, self.states.get((n, slot), passed))
@@ -62,7 +71,7 @@ class Schedule:
                     self._may_be(n + 1, slot, passed)
                 moment = max(lo, self.since)
                 while moment <= min(hi, slot, until + APART):
-                    to = first_after(self.anchor, period, moment)
+                    to = self._after(n + 1, moment)
                     self._may_be(n + 1, to, passed)
                     moment = to
                 if hi < until:
@@ -72,5 +81,5 @@ class Schedule:
     def _pass_stopped(self, until):
         for (n, slot), passed in list(self.states.items()):
             while slot <= until + APART and any(lo <= slot <= hi for lo, hi in self.stops):
-                slot, passed = first_after(self.anchor, self.changes[n][0], slot), passed + 1
+                slot, passed = self._after(n, slot), passed + 1
                 self._may_be(n, slot, passed)

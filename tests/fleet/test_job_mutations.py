@@ -26,7 +26,8 @@ def test_a_commit_of_rows_without_an_answer_is_charged_once(scenario, disabled):
     let_through(range(HALF))
     wait_until("the cut", lambda: s.work1.proxy.cut_done == 1)
     s.ledger.add("fault", name="cut_commit", t0=t0, what="work1")
-    time.sleep(1)  # for the repetition, which has an effect or has none
+    # With an effect or without.
+    wait_until("the repeated record", lambda: s.work1.proxy.repeated > 0)
     let_through(range(HALF, ROWS))
     verdict(disabled, s.end(), ["rows done, errors, charged", "is block_failed", "has not ended"])
 

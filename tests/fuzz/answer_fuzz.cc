@@ -17,7 +17,7 @@ void Check(const Observation& observation, const ProbeSpec& spec) {
   if (observation.fields.size() > spec.watched.size()) std::abort();
   for (const auto& [name, field] : observation.fields) {
     if (name != "a" && name != "b") std::abort();
-    if (field.value.is_structured()) std::abort();
+    if (field.value.Value().is_structured()) std::abort();
     if (field.sources.size() > kAnswerSourcesMax + 1) std::abort();
   }
 }

@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   try {
-    const api::CreateOrder accepted = api::TakeOrder(&create, limits, net::AddressPolicy({}));
+    const api::CreateOrder accepted =
+        api::TakeOrder(&create, limits, net::AddressPolicy({}), base::Timestamp{});
     // What is stored is JSON, whatever came in.
     for (const domain::RowValues& row : accepted.rows) {
       base::ParseJsonOrThrow(row.subject_json);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/monitor/field_description.h"
 #include "html/selector.h"

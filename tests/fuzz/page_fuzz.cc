@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "html/selector.h"
 
@@ -38,9 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (!reading.text || reading.text->text.size() > 100) std::abort();
     for (const auto& [name, field] : std::get<domain::Observation>(reading.result).fields) {
-      if (!field.value.is_primitive() || !base::IsValidUtf8(field.evidence)) std::abort();
-      if (!field.value.is_string()) continue;
-      const auto& text = field.value.get_ref<const std::string&>();
+      if (!field.value.Value().is_primitive() || !base::IsValidUtf8(field.evidence)) std::abort();
+      if (!field.value.Value().is_string()) continue;
+      const auto& text = field.value.Value().get_ref<const std::string&>();
       if (text.size() > domain::kValueBytesMax || !base::IsValidUtf8(text)) std::abort();
       if (text.find('\0') != std::string::npos) std::abort();
     }

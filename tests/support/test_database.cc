@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <mutex>
 #include <pqxx/pqxx>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/migrate.h"
+#include "tests/support/test_directory.h"
 
 namespace vedette::test {
 namespace {
@@ -62,8 +63,8 @@ std::filesystem::path Parent() {
 class Server {
  public:
   Server()
-      : dir_(MakeDir()),
-        postgres_(dir_, {.durable = false, .connections_max = kConnectionsMax, .say = {}}) {
+      : dir_(Parent()),
+        postgres_(dir_.path(), {.durable = false, .connections_max = kConnectionsMax, .say = {}}) {
     postgres_.Start();
     Create(kTemplate, false);
     base::SystemClock clock;
@@ -73,8 +74,6 @@ class Server {
   ~Server() {
     connection_.reset();
     postgres_.Stop();
-    std::error_code ignored;
-    std::filesystem::remove_all(dir_, ignored);
   }
 
   void Create(const std::string& name, bool migrated) {
@@ -117,15 +116,7 @@ class Server {
     }
   }
 
-  static std::filesystem::path MakeDir() {
-    std::string path = (Parent() / "vedette-test-XXXXXX").native();
-    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make " + path);
-    // The server's user has to pass through it.
-    std::filesystem::permissions(path, std::filesystem::perms(0711));
-    return path;
-  }
-
-  std::filesystem::path dir_;
+  TestDirectory dir_;
   app::PrivatePostgres postgres_;
   std::unique_ptr<pqxx::connection> connection_;  // to `postgres`; null until it is needed
   std::deque<std::string> retired_;               // the oldest first

@@ -2,6 +2,7 @@
 
 tests/e2e, tests/fleet and bench/ use it, so that a server is started, waited for and removed in one way."""
 
+import fcntl
 import os
 import pwd
 import shutil
@@ -53,8 +54,48 @@ def fast_directory():
     return memory if roomy and "TMPDIR" not in os.environ else Path("/tmp")
 
 
+def lock(path):
+    """An open file with a lock that ends with this process; None: another process holds it."""
+    file = open(path, "a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+    except BlockingIOError:
+        file.close()
+        return None
+
+
+def remove_left_behind(parent):
+    """Ends the servers of processes that were killed, and removes their directories: each process holds the lock of its
+    own for as long as it lives, and takes it before it makes a cluster there."""
+    for path in Path(parent).glob("vedette-pg-*/owner.lock"):
+        data = path.parent / "data"
+        try:
+            held = lock(path) if data.exists() else None
+        except OSError:  # another user's, or gone meanwhile
+            continue
+        if held is None:
+            continue
+        with held:
+            wait_until("a server that was left behind to end", lambda: not _quit(data))
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _quit(data):
+    """Tells the server of a cluster to end at once, and whether there is one: the number in its file may be a stranger's."""
+    try:
+        server = int((data / "postmaster.pid").read_text().split("\n")[0])
+        if Path(os.readlink(f"/proc/{server}/cwd")) == data:
+            os.kill(server, signal.SIGQUIT)
+            return True
+    except (OSError, ValueError):
+        pass
+    return False
+
+
 class Postgres:
-    """A cluster in a directory of its own, of an unprivileged user, on a Unix socket and a free port."""
+    """A cluster in a directory of its own, of an unprivileged user, on a Unix socket and a free port. A process that is
+    killed leaves its cluster behind, and the next one removes it."""
 
     ENVIRONMENT = {"PATH": "/usr/bin", "LC_ALL": "C.UTF-8"}
 
@@ -62,8 +103,11 @@ class Postgres:
         versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
         assert versions, "no PostgreSQL is installed; ./quickstart installs what is needed"
         self.bin = versions[-1].parent
+        if directory is None:
+            remove_left_behind(under)
         self.dir = Path(directory or tempfile.mkdtemp(prefix="vedette-pg-", dir=under))
         self.dir.mkdir(parents=True, exist_ok=True)
+        self.owner = lock(self.dir / "owner.lock")
         self.user = {}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             entry = pwd.getpwnam("postgres")
@@ -115,6 +159,8 @@ class Postgres:
         self.stop()
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
+        if self.owner:
+            self.owner.close()
 
     def assert_runs(self):
         """Fails with the end of the server's log when it has ended by itself."""

@@ -6,14 +6,15 @@ import {filterForm, showList} from './list.js';
 import {ID, named, partOf} from './names.js';
 
 const ACTIONS = [
-  'api_key.create', 'api_key.revoke', 'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock',
-  'erase', 'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'monitor.archive', 'monitor.cancel',
-  'monitor.create', 'monitor.pause', 'monitor.resume', 'monitor.trigger', 'monitor.update', 'oauth_client.create',
-  'oauth_client.delete', 'oauth_client.key.add', 'oauth_client.key.revoke', 'oauth_client.revoke_tokens',
-  'oauth_client.update', 'oauth_client.validate_keys', 'org.change', 'org.create', 'org.credits', 'org.external_id',
-  'row.add', 'row.remove', 'row.switch', 'row.update', 'run.cancel', 'search.import',
-  'search_exclusion.create', 'search_exclusion.delete', 'search_exclusion.fill', 'search_exclusion.ready', 'session.create',
-  'session.end', 'signing_secret.rotate', 'signing_secrets.reseal', 'suppression.add', 'suppression.remove',
+  'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update', 'delivery.replay',
+  'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'job.cancel', 'job.rows', 'job.terminate',
+  'member.drain', 'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.pause', 'monitor.resume',
+  'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add',
+  'oauth_client.key.revoke', 'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys',
+  'org.change', 'org.create', 'org.credits', 'org.external_id', 'row.add', 'row.remove', 'row.switch', 'row.update',
+  'run.cancel', 'search.import', 'search_exclusion.create', 'search_exclusion.delete', 'search_exclusion.fill',
+  'search_exclusion.ready', 'session.create', 'session.end', 'signing_secret.create', 'signing_secret.revoke',
+  'signing_secret.roll', 'signing_secret.rotate', 'signing_secrets.reseal', 'suppression.add', 'suppression.remove',
   'team.change', 'team.create', 'team.delete', 'template.create', 'template.delete', 'upload.create', 'user.remove',
   'workflow.create', 'workflow.delete', 'workflow.update'];
 

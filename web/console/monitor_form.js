@@ -7,7 +7,7 @@ import {facts, h, replace, value} from './dom.js';
 const TIERS = ['low', 'medium', 'high'];
 // Which field a rule is about that is refused by its name alone.
 const FIELD_OF = {
-  invalid_frequency: 'frequency', invalid_tier: 'tier', invalid_webhook_url: 'webhook_url', empty_struct: 'struct',
+  invalid_frequency: 'frequency', invalid_schedule: 'cron', invalid_time_zone: 'time_zone', invalid_tier: 'tier', invalid_webhook_url: 'webhook_url', empty_struct: 'struct',
   column_conflict: 'struct', missing_key_value: 'rows', duplicate_key: 'rows', feature_not_enabled: 'tier',
 };
 
@@ -49,6 +49,14 @@ function rulesOf(text) {
   }
 }
 
+const cronText = schedule => schedule ? [schedule.cron].flat().join('\n') : '';
+
+// The times of a schedule and what changes of the clocks do to them, as they are being written.
+function timesOf(seen) {
+  return [h('p', {class: 'note'}, `Next by UTC: ${seen.times.map(at => at.replace('T', ' ').replace(':00Z', '')).join(' · ')}`),
+    seen.clock_changes.map(change => h('p', {class: 'note'}, change.effect))];
+}
+
 class MonitorForm {
   // `m`: the monitor that is changed; null: one is made.
   constructor(m) {
@@ -61,13 +69,46 @@ class MonitorForm {
       this.made && labelled('rows', 'Rows', area(4), 'One a line.'),
       labelled('struct', 'Watched fields', area(5, m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n')),
         'One a line: price = css:.price | number'),
-      labelled('frequency', 'Every', text(m?.frequency ?? '1d'), '1h to 30d.'),
+      labelled('frequency', 'Every', text(m?.schedule ? '' : m?.frequency ?? '1d'), '1h to 30d. Empty where it is by the clock.'),
+      labelled('cron', 'By the clock', area(2, cronText(m?.schedule)), 'Instead of Every, one a line: 0 9 * * 1-5 is nine on weekdays.'),
+      labelled('time_zone', 'Time zone', text(m?.schedule?.time_zone ?? ''), 'Of the clock: Europe/Berlin. Empty: UTC.'),
+      labelled('spread_s', 'Spread', text(m?.schedule?.spread_s || '', {inputmode: 'numeric'}),
+        'Checks come up to so many seconds later than the clock says, at most 3600.'),
       labelled('tier', 'Tier', h('select', null, tiers.map(t => h('option', {value: t, selected: t === (m?.tier ?? 'low')}, t)))),
       labelled('webhook_url', 'Webhook', text(m?.webhook_url, {inputmode: 'url'}), 'Empty: nothing is sent.'),
       labelled('rules', 'Rules', area(3, m && Object.keys(m.rules).length > 0 ? JSON.stringify(m.rules, null, 1) : ''),
         'Which changes are told, as JSON; empty: all.'),
     ].filter(Boolean);
     this.error = h('p', {class: 'bad', role: 'alert'});
+    this.times = h('div', {'aria-live': 'polite'});
+  }
+
+  // Null where it is not by the clock.
+  schedule() {
+    const cron = lines(this.text('cron'));
+    if (cron.length === 0) return null;
+    const spread = this.text('spread_s');
+    return {cron: cron.length === 1 ? cron[0] : cron, time_zone: this.text('time_zone') || 'UTC',
+            spread_s: /^\d+$/.test(spread) ? Number(spread) : spread || 0};
+  }
+
+  // Shows the times a moment after each change of what they follow from; `ask` is the preview's request.
+  tellTimes(ask) {
+    let waits;
+    let asked = 0;
+    const tell = async () => {
+      const schedule = this.schedule();
+      const mine = ++asked;
+      const shown = schedule === null ? []
+        : await ask({cron: schedule.cron, time_zone: schedule.time_zone}).then(timesOf, e => h('p', {class: 'bad'}, e.message));
+      if (mine === asked) replace(this.times, shown);
+    };
+    for (const name of ['cron', 'time_zone']) {
+      this.field(name).input.addEventListener('input', () => {
+        clearTimeout(waits);
+        waits = setTimeout(tell, 300);
+      });
+    }
   }
 
   field(name) { return this.fields.find(one => one.name === name); }
@@ -95,7 +136,7 @@ class MonitorForm {
   refused(e) {
     const items = Array.isArray(e.body?.detail) ? e.body.detail : [];
     for (const item of items) {
-      const name = item.loc?.[1] === 'key_columns' ? 'key' : item.loc?.[1];
+      const name = {key_columns: 'key', schedule: item.loc?.[2] ?? 'cron'}[item.loc?.[1]] ?? item.loc?.[1];
       this.wrong(name, `${item.loc?.slice(2).join('.') ?? ''} ${item.msg}`.trim());
     }
     if (items.length === 0) this.wrong(FIELD_OF[e.body?.error], e.message);
@@ -117,8 +158,9 @@ class MonitorForm {
     const rules = this.read('rules', rulesOf);
     if (struct === null || rules === null) return null;
     const url = this.text('webhook_url');
-    const body = {name: this.text('name'), struct, frequency: this.text('frequency'), tier: this.text('tier'),
-                  rules, webhook_url: url === '' ? null : url};
+    const schedule = this.schedule();
+    const body = {name: this.text('name'), struct, ...schedule ? {schedule} : {frequency: this.text('frequency')},
+                  tier: this.text('tier'), rules, webhook_url: url === '' ? null : url};
     if (!this.made) return body;
     const key = this.text('key');
     return {...body, key_columns: [key], rows: lines(this.text('rows')).map(line => ({[key]: line}))};
@@ -135,7 +177,8 @@ function previewOf(seen) {
 }
 
 // Shows the form; `send(body)` does it. The page is not renewed: what is written stays.
-function show(main, title, form, {button, preview, send, back}) {
+function show(main, title, form, {button, preview, send, back, times}) {
+  form.tellTimes(times);
   const seen = h('div', {class: 'preview', 'aria-live': 'polite'});
   const submit = h('button', {type: 'submit', class: 'primary'}, button);
   const look = preview && h('button', {type: 'button', click: () => run(look, preview, answer => {
@@ -163,7 +206,7 @@ function show(main, title, form, {button, preview, send, back}) {
           h('p', null, h('a', {href: page}, 'To the monitor')));
       });
     }},
-      form.fields.map(one => one.node), form.error,
+      form.fields.map(one => one.node), form.times, form.error,
       h('p', {class: 'buttons'}, submit, look, h('a', {href: back}, 'Go back'))),
     seen);
   return () => {};
@@ -175,6 +218,7 @@ export async function newMonitor(main, [orgId]) {
   return show(main, `New monitor of ${o.name}`, new MonitorForm(null), {
     button: 'Make it', back: `#/organisations/${orgId}`,
     preview: body => ask('POST', `${path}/preview`, body), send: body => ask('POST', path, body),
+    times: body => ask('POST', `/orgs/${orgId}/schedules/preview`, body),
   });
 }
 
@@ -189,5 +233,6 @@ export async function changeMonitor(main, [id]) {
     button: 'Change it', back: `#/monitors/${id}`,
     preview: rows.rows.length > 0 && (body => ask('POST', `${path}/preview`, creation(body))),
     send: body => ask('POST', `${path}/${id}/update`, body),
+    times: body => ask('POST', `/orgs/${m.org_id}/schedules/preview`, body),
   });
 }

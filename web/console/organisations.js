@@ -202,7 +202,7 @@ export async function organisation(main, [id]) {
       }}, 'Revoke')],
     ], keys.items, 'No API key.'),
     table('Signing secrets', [
-      ['Begins and ends with', s => h('code', null, s.preview ?? '–')], ['State', secretState],
+      ['Ends with', s => h('code', null, s.preview ?? '–')], ['State', secretState],
       ['Sealed with', s => h('code', null, s.encryption_key_id)], ['Made', s => when(s.created_at)],
     ], secrets.items, 'No signing secret: notifications are not signed.'),
     account);

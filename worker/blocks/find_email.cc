@@ -36,7 +36,7 @@ constexpr int kTurnWaitPart = 3;
 
 // The person of a cell. A copy's, too.
 Person PersonOf(const domain::FindRow& row) {
-  auto read = domain::ReadLead(row.lead);
+  auto read = domain::ReadLead(row.lead.Value());
   if (std::holds_alternative<domain::LeadFault>(read)) {
     throw std::invalid_argument("a stored lookup has a lead that cannot be read");
   }

@@ -93,7 +93,7 @@ void PeopleRunner::Start(RowRequest request, std::function<void(RowResult)> done
   try {
     const domain::FindRow stored = LookupRowOf(request.cells);
     if (auto copy = EndOfCopy(stored)) return done(std::move(*copy));
-    auto read = domain::ReadSubject(stored.lead);
+    auto read = domain::ReadSubject(stored.lead.Value());
     if (std::holds_alternative<domain::LeadFault>(read)) {
       throw std::invalid_argument("a stored lookup has a lead that cannot be read");
     }
@@ -278,7 +278,7 @@ RowDone PeopleRunner::EndWith(const Cells& cells, RowError error) const {
   try {
     const domain::FindRow stored = LookupRowOf(cells);
     if (auto copy = EndOfCopy(stored)) return std::move(*copy);
-    lead = stored.lead;
+    lead = stored.lead.Value();
   } catch (const std::invalid_argument&) {
     // The error is shown all the same; nothing of the lead is needed for it.
   }

@@ -79,6 +79,24 @@ std::optional<store::DeliveryRecord> NotificationOf(const HeldChunk& chunk, RowR
   return d;
 }
 
+// What the monitor's channels are told, if the outcome has a notification; they choose its types
+// themselves, when it is recorded.
+std::vector<store::ChannelDeliveryRecord> ChannelDeliveriesOf(const HeldChunk& chunk, RowRef ref,
+                                                              domain::Outcome outcome,
+                                                              const base::Clock& clock) {
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
+  std::vector<store::ChannelDeliveryRecord> deliveries;
+  const auto type = NotificationFor(outcome);
+  if (!type) return deliveries;
+  for (const base::Uuid& channel_id : chunk.parts[ref.part].spec->channel_ids) {
+    const base::Uuid row_id = part.rows[ref.row].row_id;
+    deliveries.push_back({base::Uuid::V7(clock), channel_id, chunk.claimed.org_id,
+                          part.part.monitor_id, row_id,
+                          domain::EventGroupId(row_id, part.part.tick_id), *type});
+  }
+  return deliveries;
+}
+
 }  // namespace
 
 std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
@@ -108,7 +126,9 @@ std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, cons
                                     .struct_version = chunk.parts[ref.part].spec->struct_version};
   }
   effects->delivery = NotificationOf(chunk, ref, verdict.outcome, clock, sink);
-  const bool nothing = effects->events.empty() && !effects->row && !effects->delivery;
+  effects->channel_deliveries = ChannelDeliveriesOf(chunk, ref, verdict.outcome, clock);
+  const bool nothing = effects->events.empty() && !effects->row && !effects->delivery &&
+                       effects->channel_deliveries.empty();
   return nothing ? nullptr : std::move(effects);
 }
 
@@ -119,6 +139,7 @@ std::unique_ptr<CheckEffects> FailureEffects(const HeldChunk& chunk, RowRef ref,
   effects->events.push_back(EventOf(chunk, ref, domain::EventType::kError));
   effects->events.back().message = std::move(message);
   effects->delivery = NotificationOf(chunk, ref, domain::Outcome::kFailed, clock, sink);
+  effects->channel_deliveries = ChannelDeliveriesOf(chunk, ref, domain::Outcome::kFailed, clock);
   return effects;
 }
 

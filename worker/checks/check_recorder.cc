@@ -58,6 +58,9 @@ store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckRes
     record.events.insert(record.events.end(), r.effects->events.begin(), r.effects->events.end());
     if (r.effects->row) record.rows.push_back(*r.effects->row);
     if (r.effects->delivery) record.deliveries.push_back(*r.effects->delivery);
+    record.channel_deliveries.insert(record.channel_deliveries.end(),
+                                     r.effects->channel_deliveries.begin(),
+                                     r.effects->channel_deliveries.end());
   }
   record.finished = finished;
   if (finished) {
@@ -213,7 +216,9 @@ void CheckRecorder::Deliver(const std::vector<CheckResult>& results,
                             const store::RecordResult& result) {
   bool unleased = false;
   for (const CheckResult& r : results) {
-    if (!r.effects || !r.effects->delivery) continue;
+    if (!r.effects) continue;
+    unleased = unleased || !r.effects->channel_deliveries.empty();
+    if (!r.effects->delivery) continue;
     const store::DeliveryRecord& d = *r.effects->delivery;
     if (!d.lease_token) {
       unleased = true;

@@ -23,7 +23,7 @@ bool Storable(const ProbeResult& result) {
   const auto* observation = std::get_if<Observation>(&result);
   if (observation == nullptr) return true;
   const auto storable = [](const auto& field) {
-    const base::Json& value = field.second.value;
+    const base::Json& value = field.second.value.Value();
     if (!value.is_string()) return true;
     const auto& text = value.template get_ref<const std::string&>();
     return text.find('\0') == std::string::npos && base::IsValidUtf8(text);

@@ -71,8 +71,8 @@ struct Writer {
   }
 
   void FirstValue(const std::string& field, const FieldObservation& observed) {
-    Baseline()[field] = observed.value;
-    if (before.known || verdict.known) Known()[field] = observed.value;
+    Baseline()[field] = observed.value.Value();
+    if (before.known || verdict.known) Known()[field] = observed.value.Value();
     verdict.seen[field] = observed;
     verdict.row_changed = true;
   }
@@ -86,7 +86,7 @@ struct Writer {
   }
 
   void Know(const std::string& field, const FieldObservation& seen) {
-    Known()[field] = seen.value;
+    Known()[field] = seen.value.Value();
     verdict.seen[field] = seen;
     verdict.row_changed = true;
   }
@@ -94,7 +94,7 @@ struct Writer {
   void Change(const std::string& field, const Json& previous, const FieldObservation& seen) {
     Know(field, seen);
     verdict.changes.push_back(
-        {field, previous, seen.value, seen.evidence, seen.sources, seen.confidence});
+        {field, previous, seen.value.Value(), seen.evidence, seen.sources, seen.confidence});
     verdict.outcome = domain::Outcome::kChanged;
   }
 
@@ -117,8 +117,8 @@ void Settle(const std::string& field, const domain::ChangeRules& rules, const Js
   using domain::Telling;
   const Json* untold = ToldOf(writer->before, field);
   const Json& told = untold != nullptr ? *untold : known;
-  if (untold != nullptr && SameValue(told, seen.value)) return writer->Know(field, seen);
-  switch (domain::DecideTelling(rules, told, seen.value)) {
+  if (untold != nullptr && SameValue(told, seen.value.Value())) return writer->Know(field, seen);
+  switch (domain::DecideTelling(rules, told, seen.value.Value())) {
     case Telling::kTold:
       return writer->Change(field, told, seen);
     case Telling::kTooSmall:
@@ -139,20 +139,20 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
     }
   }
   const Json* known = KnownValue(writer->before, field);
-  if (known != nullptr &&
-      (SameValue(*known, seen.value) || domain::SameButIgnored(*own, *known, seen.value))) {
+  if (known != nullptr && (SameValue(*known, seen.value.Value()) ||
+                           domain::SameButIgnored(*own, *known, seen.value.Value()))) {
     if (const Json* told = ToldOf(writer->before, field)) writer->KeepTold(field, *told);
     return;
   }
-  const bool absent = IsNoValue(seen.value);
+  const bool absent = IsNoValue(seen.value.Value());
   if (known == nullptr && !absent) {
     writer->FirstValue(field, seen);
     return;
   }
   const int needed = absent ? rules.missing_confirmations : rules.confirm_after;
-  const int times = SeenBefore(writer->before, field, seen.value) + 1;
+  const int times = SeenBefore(writer->before, field, seen.value.Value()) + 1;
   if (times < needed) {
-    writer->Confirm(field, seen.value, times);
+    writer->Confirm(field, seen.value.Value(), times);
   } else if (known != nullptr) {
     Settle(field, *own, *known, seen, writer);
   } else {
@@ -230,7 +230,7 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
   for (const WatchedField& field : watched) {
     const auto it = fields.find(field.name);
     const bool missed =
-        it == fields.end() ? unread.contains(field.name) : IsNoValue(it->second.value);
+        it == fields.end() ? unread.contains(field.name) : IsNoValue(it->second.value.Value());
     if (missed && NeverHadOne(before, field.name)) ++writer.verdict.never_observed;
     if (it != fields.end()) {
       JudgeField(field.name, rules, it->second, &writer);

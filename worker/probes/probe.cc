@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/json.h"
+
 namespace vedette::worker {
 namespace {
 
@@ -26,7 +28,7 @@ void NullProbe::Start(ProbeRequest request, std::function<void(ProbeResult)> don
   for (const WatchedField& field : request.spec->watched) {
     FieldObservation& seen = observation.fields[field.name];
     if (changes) {
-      seen.value = std::to_string(request.until.time_since_epoch().count());
+      seen.value = base::Json(std::to_string(request.until.time_since_epoch().count()));
     } else {
       const auto it = known.find(field.name);
       seen.value = it == known.end() ? base::Json(kFirstValue) : *it;

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/json.h"
 #include "base/recent_map.h"
 #include "base/text.h"
 #include "config/net_config.h"

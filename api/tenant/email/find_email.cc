@@ -87,7 +87,7 @@ std::optional<rest::Reply> AnswerWithoutJob(const Call& call, const FindRoute& r
   const bool may = route.waited() && route.shape == LeadShape::kSingle && !ask.webhook &&
                    ask.request.mode == domain::FindMode::kPersonal;
   if (!may) return std::nullopt;
-  const base::Json& lead = ask.request.rows[0].lead;
+  const base::Json& lead = ask.request.rows[0].lead.Value();
   const auto person = domain::ReadLead(lead);
   const auto& read = std::get<domain::Person>(person);
   auto found = domain::AnswerAtOnce(ask.request.mode, read, ask.request.verify_emails);

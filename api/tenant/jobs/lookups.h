@@ -7,7 +7,7 @@
 
 #include "api/kit/reply.h"
 #include "api/tenant/call.h"
-#include "base/json.h"
+#include "base/json_text.h"
 #include "base/uuid.h"
 #include "domain/job/job.h"
 #include "domain/workflow/lookup_result.h"

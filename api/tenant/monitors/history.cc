@@ -160,12 +160,14 @@ std::string DeliveryText(const store::MonitorDelivery& delivery) {
                   {"state", domain::DeliveryStateName(delivery.state)},
                   {"event_type", domain::NotificationTypeName(delivery.type)},
                   {"row_id", delivery.row_id.ToString()},
+                  {"channel_id", nullptr},
                   {"event_group_id", delivery.event_group_id.ToString()},
                   {"attempts", delivery.attempts},
                   {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
                   {"waiting_for", nullptr},
                   {"last_error", nullptr},
                   {"created_at", base::FormatTimestamp(delivery.created_at)}};
+  if (delivery.channel_id) json["channel_id"] = delivery.channel_id->ToString();
   if (delivery.waits_for) json["waiting_for"] = domain::DeliveryWaitName(*delivery.waits_for);
   if (delivery.last_error) json["last_error"] = *delivery.last_error;
   return base::DumpJson(json);

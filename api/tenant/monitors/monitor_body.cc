@@ -8,12 +8,15 @@
 
 #include "api/kit/body.h"
 #include "api/tenant/call.h"
+#include "api/tenant/monitors/schedule_body.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/channel/channel.h"
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/field_description.h"
 #include "domain/monitor/schedule.h"
+#include "domain/text/json_schema.h"
 #include "domain/text/limits.h"
 
 namespace vedette::api {
@@ -230,6 +233,41 @@ std::optional<std::vector<domain::NotificationType>> ReadEventTypes(rest::BodyRe
   return types;
 }
 
+// A frequency or a schedule, not both.
+std::optional<std::string> ReadTimes(rest::BodyReader* reader, rest::Problems* problems,
+                                     std::optional<domain::ScheduleOrder>* schedule) {
+  auto frequency = reader->Text("frequency", rest::Presence::kOptional, 0, kWordCharsMax);
+  *schedule = ReadScheduleMember(reader, problems);
+  if (*schedule && reader->Member("frequency", rest::Presence::kOptional) != nullptr) {
+    reader->Refuse("schedule", "Give frequency or schedule, not both");
+  }
+  return frequency;
+}
+
+// The ids in `channel_ids`, each once; none where it is null or absent.
+std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems* problems) {
+  constexpr std::size_t kMax = domain::kMonitorChannelsMax;
+  std::vector<base::Uuid> ids;
+  const auto texts = reader->Texts("channel_ids", rest::Presence::kOptional);
+  if (!texts) return ids;
+  if (texts->size() > kMax) {
+    problems->Add(rest::BodyReader::Loc("channel_ids"), "too_long",
+                  fmt::format("List should have at most {} items", kMax), nullptr,
+                  {{"max_length", kMax}});
+    return ids;
+  }
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    const auto id = base::Uuid::Parse((*texts)[i]);
+    if (!id) {
+      problems->Add(base::Json::array({"body", "channel_ids", i}), "uuid_parsing",
+                    "Input should be the id of a channel", rest::Shortened((*texts)[i]));
+    } else if (std::find(ids.begin(), ids.end(), *id) == ids.end()) {
+      ids.push_back(*id);
+    }
+  }
+  return ids;
+}
+
 // Adds the problem of a member `rows` that is no array.
 void RefuseRows(const base::Json& value, rest::Problems* problems) {
   problems->Add(rest::BodyReader::Loc("rows"), "list_type", "Input should be an array of objects",
@@ -307,8 +345,12 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.name = reader.Text("name", rest::Presence::kRequired, 1, chars_max).value_or("");
   ReadKeyColumns(&reader, problems, &out.key_columns);
   ReadStruct(&reader, rest::Presence::kRequired, limits, problems, &out.watched);
-  out.frequency =
-      reader.Text("frequency", rest::Presence::kOptional, 0, kWordCharsMax).value_or(out.frequency);
+  const auto frequency = ReadTimes(&reader, problems, &out.schedule);
+  out.frequency = frequency.value_or(out.frequency);
+  out.anchor_at = reader.Time("anchor_at", rest::Presence::kOptional);
+  if (out.anchor_at && out.schedule) {
+    reader.Refuse("anchor_at", "A schedule by the clock has no anchor");
+  }
   out.tier = reader.Text("tier", rest::Presence::kOptional, 0, kWordCharsMax).value_or(out.tier);
   out.subject_type = reader.Text("subject_type", rest::Presence::kOptional, 0, kWordCharsMax)
                          .value_or(out.subject_type);
@@ -328,6 +370,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
           .value_or(2);
   out.rules = ReadRules(&reader, out.watched, problems);
   out.request_headers = ReadHeaders(&reader, problems);
+  out.channel_ids = ReadChannelIds(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
   reader.Finish();
   return out;
@@ -416,21 +459,33 @@ void CheckWatched(const base::Json& watched, const std::vector<std::string>& key
   }
 }
 
+// Rule 1.
+Frequency ReadTimesRule(CreateBody* body, const config::LimitsConfig& limits, base::Timestamp now) {
+  if (body->anchor_at && *body->anchor_at > now + domain::kFrequencyMax) {
+    throw rest::Refusal(400, "invalid_frequency", "anchor_at is more than 30 days ahead");
+  }
+  if (!body->schedule) return ReadFrequency(body->frequency, limits);
+  const bool needs_testing = CheckDistances(limits, now, &*body->schedule);
+  const std::chrono::seconds shortest = body->schedule->distances.shortest;
+  body->frequency = domain::DurationText(shortest);
+  return {shortest, needs_testing};
+}
+
 // Rules 1 to 5.
-CreateOrder BeginOrder(const CreateBody& body, const config::LimitsConfig& limits) {
+CreateOrder BeginOrder(CreateBody* body, const config::LimitsConfig& limits, base::Timestamp now) {
   CreateOrder judged;
-  judged.frequency = ReadFrequency(body.frequency, limits);
-  judged.tier = ReadTier(body.tier);
-  judged.subject_type = ReadSubjectType(body.subject_type);
-  CheckWatched(body.watched, body.key_columns);
+  judged.frequency = ReadTimesRule(body, limits, now);
+  judged.tier = ReadTier(body->tier);
+  judged.subject_type = ReadSubjectType(body->subject_type);
+  CheckWatched(body->watched, body->key_columns);
   return judged;
 }
 
 }  // namespace
 
 CreateOrder TakeOrder(CreateBody* body, const config::LimitsConfig& limits,
-                      const net::AddressPolicy& policy) {
-  CreateOrder judged = BeginOrder(*body, limits);
+                      const net::AddressPolicy& policy, base::Timestamp now) {
+  CreateOrder judged = BeginOrder(body, limits, now);
   judged.rows = std::move(body->rows);
   CheckRows(judged.rows, body->key_columns);
   if (body->webhook_url) judged.webhook = ReadWebhookUrl(*body->webhook_url, policy);
@@ -472,7 +527,7 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
     out.research_plan.emplace(
         reader.Text("research_plan", rest::Presence::kOptional, 0, kResearchPlanCharsMax));
   }
-  out.frequency = reader.Text("frequency", rest::Presence::kOptional, 0, kWordCharsMax);
+  out.frequency = ReadTimes(&reader, problems, &out.schedule);
   out.confirm_after =
       reader.Integer("confirm_after", rest::Presence::kOptional, 1, kConfirmationsMax);
   out.missing_confirmations =
@@ -488,12 +543,14 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
     out.request_headers.emplace();
     if (!headers.empty()) *out.request_headers = std::move(headers);
   }
+  if (reader.Has("channel_ids")) out.channel_ids = ReadChannelIds(&reader, problems);
   reader.RefuseNull("struct", "dict");
   reader.RefuseNull("tier", "string");
   reader.RefuseNull("subject_type", "string");
   reader.RefuseNull("name", "string");
   reader.RefuseNull("is_active", "bool");
   reader.RefuseNull("frequency", "string");
+  reader.RefuseNull("schedule", "dict");
   reader.RefuseNull("confirm_after", "int");
   reader.RefuseNull("missing_confirmations", "int");
   if (reader.Has("webhook_event_types")) {

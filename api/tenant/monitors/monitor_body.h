@@ -12,11 +12,13 @@
 #include "api/tenant/outgoing.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/monitor.h"
 #include "domain/monitor/request_headers.h"
 #include "domain/monitor/row_values.h"
+#include "domain/monitor/timetable.h"
 #include "net/public_address.h"
 
 namespace vedette::api {
@@ -34,6 +36,8 @@ struct CreateBody {
   std::optional<std::string> resource_handle_id;
   base::Json watched;  // `struct`: field name -> description
   std::string frequency = "1d";
+  std::optional<domain::ScheduleOrder> schedule;  // instead of a frequency
+  std::optional<base::Timestamp> anchor_at;       // of a frequency
   std::string tier = "low";
   std::string subject_type = "company";
   std::optional<std::string> research_plan;
@@ -49,6 +53,7 @@ struct CreateBody {
   int missing_confirmations = 2;
   std::optional<base::Json> rules;  // domain/monitor/change_rules.h
   domain::RequestHeaders request_headers;
+  std::vector<base::Uuid> channel_ids;
 };
 // Only valid without problems. Nothing in it points into the body's text.
 CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limits,
@@ -70,9 +75,10 @@ struct CreateOrder {
   std::vector<domain::RowValues> rows;
   std::optional<net::TenantUrl> webhook;
 };
-// Rules 1 to 8, in their order. Moves the rows out of `body`.
+// Rules 1 to 8, in their order. Moves the rows out of `body`; where that has a schedule, its
+// frequency becomes the shortest distance of the slots.
 CreateOrder TakeOrder(CreateBody* body, const config::LimitsConfig& limits,
-                      const net::AddressPolicy& policy);
+                      const net::AddressPolicy& policy, base::Timestamp now);
 
 // Rules 6 and 7 among `rows`.
 void CheckRows(const std::vector<domain::RowValues>& rows,
@@ -92,6 +98,7 @@ struct UpdateBody {
   std::optional<std::optional<std::string>> metadata_json;
   std::optional<std::optional<std::string>> research_plan;
   std::optional<std::string> frequency;
+  std::optional<domain::ScheduleOrder> schedule;  // not both
   std::optional<int> confirm_after;
   std::optional<int> missing_confirmations;
   std::optional<base::Json> watched;  // `struct`
@@ -100,6 +107,7 @@ struct UpdateBody {
   // Validated but for the names of their fields, which may be the monitor's.
   std::optional<std::optional<base::Json>> rules;
   std::optional<std::optional<domain::RequestHeaders>> request_headers;
+  std::optional<std::vector<base::Uuid>> channel_ids;
 };
 UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& limits,
                           rest::Problems* problems);

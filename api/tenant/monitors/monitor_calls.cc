@@ -21,6 +21,26 @@ void CheckTier(const Call& call, domain::Tier tier) {
   CheckFeature(call, tier == domain::Tier::kHigh, domain::kFeatureHighTier, "the tier high");
 }
 
+rest::Reply TestReply(const WebhookTestOutcome& outcome) {
+  using Refusal = WebhookTestOutcome::Refusal;
+  if (outcome.refusal == Refusal::kAll) {
+    return rest::Unavailable("too many webhook tests are under way");
+  }
+  if (outcome.refusal == Refusal::kOrganisation) {
+    rest::Reply reply = rest::ErrorReply(
+        429, "rate_limited", "too many webhook tests of your organisation are under way");
+    reply.headers.emplace_back("Retry-After", "1");
+    return reply;
+  }
+  base::Json json{{"delivered", outcome.delivered},
+                  {"status_code", nullptr},
+                  {"error", nullptr},
+                  {"duration_ms", outcome.duration_ms}};
+  if (outcome.status_code) json["status_code"] = *outcome.status_code;
+  if (outcome.error) json["error"] = *outcome.error;
+  return {200, base::DumpJson(json)};
+}
+
 namespace {
 
 bool HasAddress(const domain::RowValues& row) {

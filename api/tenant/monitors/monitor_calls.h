@@ -45,6 +45,9 @@ rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::M
 void CheckFrequency(const Call& call, bool needs_testing);
 void CheckTier(const Call& call, domain::Tier tier);
 
+// What a test of a webhook or a channel answers.
+rest::Reply TestReply(const WebhookTestOutcome& outcome);
+
 // The sentence about rows whose checks will fail because the web probe of their tier finds no
 // address in them; nothing where all have one, or where another probe serves the tier. Looks at the
 // first kAddressRowsLookedAtMax rows. Pure.

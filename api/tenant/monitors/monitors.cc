@@ -10,6 +10,7 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
+#include "api/tenant/monitors/schedule_body.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -17,9 +18,11 @@
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/monitor_json.h"
 #include "domain/monitor/request_headers.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/csv.h"
 #include "domain/text/limits.h"
 #include "store/accounts/accounts.h"
+#include "store/channels/channels.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/uploads.h"
 #include "store/sealed.h"
@@ -120,6 +123,12 @@ std::optional<std::string> SilentWebhookWarning(
          "the list.";
 }
 
+// A 404 for a channel that is not the organisation's.
+void CheckChannels(const Call& call, const std::vector<base::Uuid>& ids) {
+  if (ids.empty() || store::AreChannels(call.session(), call.caller.org_id, ids)) return;
+  throw rest::Refusal(rest::NotFound("channel"));
+}
+
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,
                                                 const domain::RequestHeaders& headers) {
   if (headers.empty()) return std::nullopt;
@@ -135,6 +144,9 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.name = std::move(body.name);
   monitor.frequency_text = std::move(body.frequency);
   monitor.frequency = judged.frequency.period;
+  if (body.schedule) monitor.schedule_json = domain::StoredSchedule(*body.schedule);
+  monitor.anchor_at = body.anchor_at;
+  monitor.anchor_spread = call.parts.config.scheduler.spread;
   monitor.tier = judged.tier;
   monitor.subject_type = judged.subject_type;
   monitor.key_columns = std::move(body.key_columns);
@@ -148,6 +160,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.run_id = std::move(body.run_id);
   if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
   monitor.request_headers = SealHeaders(call, body.request_headers);
+  monitor.channel_ids = std::move(body.channel_ids);
   monitor.rows = std::move(judged.rows);
   monitor.warnings_json =
       WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
@@ -185,11 +198,12 @@ store::NewMonitor ReadNewMonitor(Call& call) {
   problems.Check();
   auto key = ReadIdempotency(call, "");
   call.answer->DropBody();
-  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy);
+  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy, call.parts.clock.Now());
   const auto upload_id = ReadUploadId(call, body, key.has_value());
   CheckFrequency(call, judged.frequency.needs_testing);
   CheckTier(call, judged.tier);
   const auto team = ChooseTeam(call, body);
+  CheckChannels(call, body.channel_ids);
   store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
   monitor.upload_id = upload_id;
   monitor.team_id = team;
@@ -204,8 +218,9 @@ std::string StatusMessage(MonitorStatus status, std::string_view what) {
 
 // `members` join the object.
 rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Json& members = {}) {
-  const auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
+  auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
   if (!monitor) return rest::NotFound("monitor");
+  monitor->channel_ids = store::ReadMonitorChannels(call.session(), monitor_id);
   std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
   for (const auto& [name, value] : members.items()) {
     text.pop_back();
@@ -280,12 +295,23 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
     change.frequency = frequency.period;
     needs_testing = frequency.needs_testing;
   }
+  if (body.schedule) {
+    needs_testing =
+        CheckDistances(call.parts.config.limits, call.parts.clock.Now(), &*body.schedule);
+    change.frequency = body.schedule->distances.shortest;
+    change.frequency_text = domain::DurationText(change.frequency);
+    change.schedule_json = domain::StoredSchedule(*body.schedule);
+  }
   if (body.webhook_url) change.webhook.emplace();
   if (body.webhook_url && *body.webhook_url) {
     change.webhook->emplace(ToWebhook(ReadWebhookUrl(**body.webhook_url, call.parts.policy)));
   }
   CheckFrequency(call, needs_testing);
   if (change.tier) CheckTier(call, *change.tier);
+  if (body.channel_ids) {
+    CheckChannels(call, *body.channel_ids);
+    change.channel_ids = std::move(body.channel_ids);
+  }
   return change;
 }
 
@@ -321,26 +347,6 @@ rest::ListPieces<domain::Monitor> MonitorListParts(const Call& call, store::Moni
     text->append(domain::MonitorSummaryJson(monitor, prices_mc));
   };
   return list;
-}
-
-rest::Reply TestReply(const WebhookTestOutcome& outcome) {
-  using Refusal = WebhookTestOutcome::Refusal;
-  if (outcome.refusal == Refusal::kAll) {
-    return rest::Unavailable("too many webhook tests are under way");
-  }
-  if (outcome.refusal == Refusal::kOrganisation) {
-    rest::Reply reply = rest::ErrorReply(
-        429, "rate_limited", "too many webhook tests of your organisation are under way");
-    reply.headers.emplace_back("Retry-After", "1");
-    return reply;
-  }
-  base::Json json{{"delivered", outcome.delivered},
-                  {"status_code", nullptr},
-                  {"error", nullptr},
-                  {"duration_ms", outcome.duration_ms}};
-  if (outcome.status_code) json["status_code"] = *outcome.status_code;
-  if (outcome.error) json["error"] = *outcome.error;
-  return {200, base::DumpJson(json)};
 }
 
 // Which members a change has: what it was changed to is the monitor's own.
@@ -506,6 +512,7 @@ rest::Handled TestWebhook(Call& call) {
 // The detail view shows every row, whatever their number.
 rest::Handled ShowMonitor(Call& call) {
   auto found = FindMonitor(call);
+  found.channel_ids = store::ReadMonitorChannels(call.session(), found.id);
   const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
   auto list = RowListParts(monitor, domain::RowJson::View::kDetail, -1);
   list.head = domain::MonitorDetailHead(*monitor, call.parts.config.prices_mc);

@@ -29,7 +29,7 @@ std::string Sentence(const domain::Failure& failure) {
 }
 
 base::Json FieldJson(const domain::FieldObservation& field) {
-  base::Json value = field.value;
+  base::Json value = field.value.Value();
   if (value.is_string()) {
     value = base::CutCharacters(value.get_ref<const std::string&>(), kShownCharactersMax);
   }
@@ -108,7 +108,8 @@ base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrde
 
 rest::Handled PreviewMonitor(Call& call) {
   auto body = ReadBody(call);
-  CreateOrder judged = TakeOrder(&body, call.parts.config.limits, call.parts.policy);
+  CreateOrder judged =
+      TakeOrder(&body, call.parts.config.limits, call.parts.policy, call.parts.clock.Now());
   CheckFrequency(call, judged.frequency.needs_testing);
   CheckTier(call, judged.tier);
   if (!call.parts.previewer.Serves(judged.tier)) {

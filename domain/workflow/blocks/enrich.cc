@@ -107,7 +107,7 @@ TextCells EnrichedRow(const EnrichPlan& plan, const TextCells& row, const Observ
     const FieldObservation& field = found->second;
     std::string& cell = cells.at(plan.field_at[i]);
     const bool keeps = plan.present == EnrichPlan::Present::kKeep && HasValue(cell);
-    if (!keeps) cell = base::DumpJson(Storable(field.value));
+    if (!keeps) cell = base::DumpJson(Storable(field.value.Value()));
     for (const std::string& source : field.sources) {
       const Json storable = Storable(source);
       if (std::find(sources.begin(), sources.end(), storable) == sources.end()) {

@@ -132,15 +132,52 @@ TEST_F(ApiAudit, EveryChangeToAnExclusionListHasOneEntry) {
   ChangeBy("DELETE", path, nullptr, "search_exclusion.delete", id);
 }
 
+TEST_F(ApiAudit, EveryChangeToKeysSecretsAndDeliveriesHasOneEntry) {
+  config.security.encryption_key = std::string(32, 'k');
+  const std::string key =
+      Change("/account/api-keys", Json{{"name", "k"}}, "api_key.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), key);
+  Change("/account/api-keys/" + key + "/revoke", Json::object(), "api_key.revoke", key);
+  const std::string secrets = "/account/signing-secrets";
+  const std::string first = Change(secrets, Json::object(), "signing_secret.create").body["id"];
+  Change(secrets + "/roll", Json::object(), "signing_secret.roll");
+  Change(secrets + "/" + first + "/revoke", Json::object(), "signing_secret.revoke", first);
+  NewMonitor({{"webhook_url", "https://hooks.example.com/"}});
+  Sql("insert into delivery (id, org_id, monitor_id, row_id, event_group_id, type, state, "
+      "available_at, attempts, endpoint_id) select gen_random_uuid(), m.org_id, m.id, r.id, "
+      "gen_random_uuid(), 0, 1, now(), 12, m.endpoint_id from monitor m join monitor_row r on "
+      "r.monitor_id = m.id limit 1");
+  const std::string delivery = Sql("select id from delivery");
+  Change("/account/deliveries/replay", Json::object(), "delivery.replay_many");
+  Change("/account/deliveries/" + delivery + "/resend", Json::object(), "delivery.send", delivery);
+}
+
+TEST_F(ApiAudit, EveryChangeToAChannelHasOneEntryWithoutItsAddress) {
+  const Json channel{
+      {"name", "n"}, {"kind", "webhook"}, {"target", {{"url", "https://hooks.example/secret"}}}};
+  const std::string id = Change("/channels", channel, "channel.create").body["id"];
+  EXPECT_EQ(Sql("select target from audit"), id);
+  Change("/channels/" + id + "/update", Json{{"name", "secret"}}, "channel.update", id);
+  ChangeBy("DELETE", "/channels/" + id, nullptr, "channel.delete", id);
+}
+
 // What changes nothing that lasts, and jobs, which say in their own row who has started them.
-const std::set<std::string> kWithoutAnEntry = {
-    "/monitors/preview",           "/monitors/{monitor_id}/webhook/test",
-    "/search/filter-field-values", "/find-email",
-    "/find-email-async",           "/find-email-bulk",
-    "/find-email-bulk-async",      "/reverse-email",
-    "/reverse-email-async",        "/reverse-email-bulk",
-    "/reverse-email-bulk-async",   "/verify-age",
-    "/v1/atlas/investigations",    "/workflows/run"};
+const std::set<std::string> kWithoutAnEntry = {"/monitors/preview",
+                                               "/monitors/{monitor_id}/webhook/test",
+                                               "/channels/{channel_id}/test",
+                                               "/search/filter-field-values",
+                                               "/find-email",
+                                               "/find-email-async",
+                                               "/find-email-bulk",
+                                               "/find-email-bulk-async",
+                                               "/reverse-email",
+                                               "/reverse-email-async",
+                                               "/reverse-email-bulk",
+                                               "/reverse-email-bulk-async",
+                                               "/verify-age",
+                                               "/v1/atlas/investigations",
+                                               "/workflows/run",
+                                               "/schedules/preview"};
 // Those above whose entries the tests of this file look for.
 const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/monitors/{monitor_id}/update",
@@ -150,12 +187,22 @@ const std::set<std::string> kWithAnEntry = {"/monitors",
                                             "/monitors/{monitor_id}/trigger",
                                             "/monitors/{monitor_id}/cancel",
                                             "/monitors/{monitor_id}/archive",
+                                            "/channels",
+                                            "/channels/{channel_id}",
+                                            "/channels/{channel_id}/update",
                                             "/oauth/clients",
                                             "/oauth/clients/{client_id}",
                                             "/oauth/clients/{client_id}/keys",
                                             "/oauth/clients/{client_id}/keys/{kid}",
                                             "/oauth/clients/{client_id}/revoke-tokens",
                                             "/oauth/clients/{client_id}/validate-jwks",
+                                            "/account/api-keys",
+                                            "/account/api-keys/{key_id}/revoke",
+                                            "/account/signing-secrets",
+                                            "/account/signing-secrets/roll",
+                                            "/account/signing-secrets/{secret_id}/revoke",
+                                            "/account/deliveries/replay",
+                                            "/account/deliveries/{delivery_id}/resend",
                                             "/storage/csv/upload",
                                             "/job-status/{task_id}/cancel",
                                             "/search/exclusion-lists",

@@ -35,6 +35,7 @@ TEST_F(ApiMonitors, CreateAnswersIdStatusAndRowIdsInOrder) {
 }
 
 TEST_F(ApiMonitors, FirstTickIsDueAtCreation) {
+  config.scheduler.spread = 0;
   const std::string id = NewMonitor();
   EXPECT_EQ(Sql("select s.live and s.next_run_at = m.created_at and s.anchor_at = m.created_at "
                 "and s.row_count = 2 and s.active_row_count = 2 and s.frequency_s = 86400 "
@@ -165,6 +166,7 @@ TEST_F(ApiMonitors, SummaryHasEveryFieldOfTheInterfaceAndNewestComesFirst) {
                                                         "metadata",
                                                         "last_run_at",
                                                         "next_run_times",
+                                                        "schedule",
                                                         "row_count",
                                                         "active_row_count",
                                                         "status",
@@ -429,6 +431,7 @@ TEST_F(ApiMonitors, UpdateChangesEachFieldAndLeavesTheOthers) {
 }
 
 TEST_F(ApiMonitors, FrequencyChangeKeepsTheAnchorAndTheFirstTick) {
+  config.scheduler.spread = 0;
   const std::string id = NewMonitor();
   const std::string path = "/monitors/" + id + "/update";
   ASSERT_EQ(Ask("POST", path, Json{{"frequency", "2h"}}).body["frequency"], "2h");

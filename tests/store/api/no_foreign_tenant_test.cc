@@ -127,6 +127,11 @@ class ApiTenants : public ApiTest {
   Tries TriesOfCredits(const std::string& team) {
     return {
         {"POST /search/filter-field-values", std::bind_front(&ApiTenants::CountDocuments, this)},
+        {"POST /schedules/preview",
+         [this](const Headers& key, bool) {
+           const Json body{{"cron", "0 9 * * *"}};
+           EXPECT_EQ(Ask("POST", "/schedules/preview", body, key).body.size(), 2U);
+         }},
         {"POST /monitors/preview",
          [this](const Headers& key, bool) {
            Json body = GoodBody();
@@ -180,6 +185,71 @@ class ApiTenants : public ApiTest {
         {"POST " + pattern + "/entities",
          foreign("POST", list + "/entities", {{"entity_ids", {"stolen"}}})},
         {"POST " + pattern + "/ready", foreign("POST", list + "/ready", Json::object())},
+    };
+  }
+
+  // How a stranger would use what an owner manages; a key of a team manages nothing.
+  Tries TriesOfAccounts() {
+    const std::string key = Ask("POST", "/account/api-keys", Json{{"name", "k"}}).body["id"];
+    const auto expect = [this](const std::string& method, const std::string& target, int status) {
+      return [this, method, target, status](const Headers& key, bool same_organisation) {
+        const Reply reply =
+            method == "GET" ? Ask(method, target, key) : Ask(method, target, Json::object(), key);
+        EXPECT_EQ(reply.status, same_organisation ? 403 : status) << target;
+      };
+    };
+    const std::string none = base::Uuid::V4().ToString();
+    return {
+        {"GET /account/api-keys",
+         [this, key](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/api-keys", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
+         }},
+        {"POST /account/api-keys/{key_id}/revoke",
+         expect("POST", "/account/api-keys/" + key + "/revoke", 404)},
+        {"GET /account/signing-secrets", expect("GET", "/account/signing-secrets", 200)},
+        {"POST /account/signing-secrets", expect("POST", "/account/signing-secrets", 409)},
+        {"POST /account/signing-secrets/roll",
+         expect("POST", "/account/signing-secrets/roll", 409)},
+        {"POST /account/signing-secrets/{secret_id}/revoke",
+         expect("POST", "/account/signing-secrets/" + none + "/revoke", 404)},
+        {"GET /account/deliveries", expect("GET", "/account/deliveries", 200)},
+        {"POST /account/deliveries/replay", expect("POST", "/account/deliveries/replay", 200)},
+        {"POST /account/deliveries/{delivery_id}/resend",
+         expect("POST", "/account/deliveries/" + none + "/resend", 404)},
+        {"GET /account/audit",
+         [this, key](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/audit", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
+         }},
+    };
+  }
+
+  // How a stranger would use channels. They are the organisation's, whatever the team.
+  Tries TriesOfChannels() {
+    const Json made{
+        {"name", "n"}, {"kind", "webhook"}, {"target", {{"url", "https://hooks.example.com/"}}}};
+    const std::string id = Ask("POST", "/channels", made).body["id"];
+    const auto foreign = [this, id](const std::string& method, const std::string& behind) {
+      return [this, id, method, behind](const Headers& key, bool same_organisation) {
+        if (same_organisation) return;
+        net::ServerRequest request = Request(method, "/channels/" + id + behind, key);
+        if (method == "POST") request.body = behind == "/test" ? "{}" : R"({"name":"stolen"})";
+        EXPECT_EQ(AskRaw(std::move(request)).status, 404) << method << behind;
+      };
+    };
+    const std::string pattern = "/channels/{channel_id}";
+    return {
+        {"GET /channels",
+         [this](const Headers& key, bool same_organisation) {
+           EXPECT_EQ(Ask("GET", "/channels", key).body["channels"].empty(), !same_organisation);
+         }},
+        {"GET " + pattern, foreign("GET", "")},
+        {"DELETE " + pattern, foreign("DELETE", "")},
+        {"POST " + pattern + "/update", foreign("POST", "/update")},
+        {"POST " + pattern + "/test", foreign("POST", "/test")},
     };
   }
 
@@ -290,6 +360,7 @@ const std::set<std::string> kWithoutIds = {
     "POST /reverse-email-bulk-async",  "POST /verify-age",
     "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
     "GET /workflows/blocks",           "POST /workflows/create_workflow",
+    "POST /account/api-keys",          "POST /channels",
     "POST /search/exclusion-lists"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
@@ -342,6 +413,8 @@ TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {
   tries.merge(TriesOfWorkflows());
   tries.merge(TriesOfCredits(team));
   tries.merge(TriesOfExclusions());
+  tries.merge(TriesOfAccounts());
+  tries.merge(TriesOfChannels());
   NewClient();
   const Tenant other = NewTenant("other");
   const std::string rival = NewKey(acme.org_id, NewTeam(acme.org_id));

@@ -86,6 +86,18 @@ class ApiHttp : public ApiTest {
     return out;
   }
 
+  // The route's path with these in the place of its parameters.
+  static std::string Filled(const api::Route& route,
+                            const std::map<std::string, std::string>& ids) {
+    std::string path(route.pattern);
+    for (const auto& [param, value] : ids) {
+      if (const auto at = path.find(param); at != std::string::npos) {
+        path.replace(at, param.size(), value);
+      }
+    }
+    return path;
+  }
+
   static std::string Dechunk(const std::string& text) {
     std::string out;
     std::size_t at = 0;
@@ -115,6 +127,9 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
   const std::string client = Http("POST", "/oauth/clients", R"({"name":"c"})").body["id"];
   const std::string exclusions = R"({"name":"won","entity_type":"company"})";
   const std::string list = Http("POST", "/search/exclusion-lists", exclusions).body["id"];
+  const std::string told =
+      R"({"name":"n","kind":"webhook","target":{"url":"https://hooks.example.com/"}})";
+  const std::string channel = Http("POST", "/channels", told).body["id"];
   const Json key{{"public_key_pem", test::NewKey("P-256").PublicPem()}, {"kid", "k1"}};
   const std::map<std::string, std::string> bodies = {
       {"POST /oauth/clients", R"({"name":"c"})"},
@@ -128,11 +143,18 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
        R"({"leads":[{"personal_email":"ada@home.example"}],"mode":"PERSONAL"})"},
       {"POST /monitors", body.dump()},
       {"POST /search/filter-field-values", R"({"field":"name"})"},
+      {"POST /channels", told},
+      {"POST /channels/{channel_id}/update", R"({"name":"x"})"},
       {"POST /search/exclusion-lists", exclusions},
       {"POST /search/exclusion-lists/{list_id}/entities", R"({"entity_ids":["c-1"]})"},
+      {"POST /schedules/preview", R"({"cron":"0 9 * * *"})"},
       {"POST /monitors/{monitor_id}/update", R"({"name":"x"})"},
       {"POST /monitors/{monitor_id}/rows", R"({"rows":[{"domain":"new.example"}]})"},
       {"POST /monitors/{monitor_id}/rows/{row_id}/update", R"({"is_active":false})"}};
+  const std::map<std::string, std::string> ids = {
+      {"{monitor_id}", monitor}, {"{row_id}", row},       {"{task_id}", job},
+      {"{run_id}", "run"},       {"{client_id}", client}, {"{list_id}", list},
+      {"{channel_id}", channel}, {"{kid}", "k1"},         {"{template_key}", "age-check"}};
   for (const api::Route& route : api::Routes()) {
     const std::string name = std::string(route.method) + " " + std::string(route.pattern);
     if (route.body == rest::Body::kUpload) continue;    // tested below
@@ -142,6 +164,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     // Cancelled, it could not be triggered.
     if (route.pattern == "/monitors/{monitor_id}/cancel") continue;
     if (name == "DELETE /oauth/clients/{client_id}") continue;  // its keys follow
+    if (name == "DELETE /channels/{channel_id}") continue;      // its test follows
     // In credentials_on_every_route_test.cc.
     if (route.access == rest::Access::kAssertion) continue;
     // In runs_test.cc, investigations_test.cc, published_keys_test.cc.
@@ -150,19 +173,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
     if (route.pattern.starts_with("/v1/atlas")) continue;
     if (route.pattern == "/monitors/preview") continue;  // in preview_test.cc
     if (route.pattern.ends_with("/validate-jwks")) continue;
-    std::string path(route.pattern);
-    for (const auto& [param, value] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
-                                       {"{row_id}", row},
-                                       {"{task_id}", job},
-                                       {"{run_id}", "run"},
-                                       {"{client_id}", client},
-                                       {"{list_id}", list},
-                                       {"{kid}", "k1"},
-                                       {"{template_key}", "age-check"}}) {
-      if (const auto at = path.find(param); at != std::string::npos) {
-        path.replace(at, param.size(), value);
-      }
-    }
+    const std::string path = Filled(route, ids);
     const auto it = bodies.find(name);
     const Answer answer =
         Http(std::string(route.method), path, it == bodies.end() ? "" : it->second);

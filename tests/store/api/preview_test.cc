@@ -18,7 +18,7 @@ class ApiPreview : public ApiTest {
 
   static domain::Observation Seen() {
     domain::Observation seen;
-    seen.fields["price"] = {"49", "Now 49", {"https://a.example/"}, {}};
+    seen.fields["price"] = {base::Json("49"), "Now 49", {"https://a.example/"}, {}};
     seen.fields["gone"] = {};
     seen.unread["typo"] = {"bad_selector", "It is none.", false, {}};
     return seen;
@@ -56,7 +56,7 @@ TEST_F(ApiPreview, LooksAtTheFirstFiveRowsAndCutsLongValues) {
   Json rows = Json::array();
   for (int i = 0; i < 8; ++i) rows.push_back({{"domain", "d" + std::to_string(i)}});
   domain::Observation seen;
-  seen.fields["price"].value = std::string(10'000, 'x');
+  seen.fields["price"].value = base::Json(std::string(10'000, 'x'));
   previewer.outcome.rows.assign(5, seen);
   const Reply reply = Preview({{"rows", rows}});
   ASSERT_EQ(reply.body["rows"].size(), 5U) << reply.raw.body;

@@ -104,7 +104,8 @@ TEST_F(ApiRuns, EnrichAddsColumnsAndChargesWhatHasNoError) {
       return worker::ProbeFailure{"no_page", "there is no page", false, std::nullopt};
     }
     worker::Observation seen;
-    seen.fields["size"] = {42, "", {"https://" + subject["domain"].get<std::string>()}, 8.0};
+    seen.fields["size"] = {
+        base::Json(42), "", {"https://" + subject["domain"].get<std::string>()}, 8.0};
     return seen;
   });
   const Worker worker(*this);

@@ -119,21 +119,21 @@ TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
 TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kBig, "http://hooks.example", [](int, int) { return Price("2"); });
-  EXPECT_LT(costs.wal_bytes, 1800) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 1600) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
   EXPECT_LT(costs.pages, 55) << Described(costs);
-  EXPECT_LT(costs.allocations, 125) << Described(costs);
+  EXPECT_LT(costs.allocations, 110) << Described(costs);
 }
 
 TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kOneRow, {}, [](int, int) { return Price("1"); });
-  EXPECT_LT(costs.wal_bytes, 1000) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 870) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
   EXPECT_LT(costs.rows_written, 3.32) << Described(costs);
   EXPECT_LT(costs.pages, 57) << Described(costs);
-  EXPECT_LT(costs.allocations, 105) << Described(costs);
+  EXPECT_LT(costs.allocations, 80) << Described(costs);
 }
 
 }  // namespace

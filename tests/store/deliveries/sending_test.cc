@@ -11,6 +11,7 @@
 #include "app/monitor_trials.h"
 #include "app/service.h"
 #include "base/crypto.h"
+#include "base/json.h"
 #include "delivery/deliverer.h"
 #include "delivery/sender.h"
 #include "domain/job/webhook.h"

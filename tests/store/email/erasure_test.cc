@@ -39,8 +39,8 @@ class Erasure : public AdminTest {
   base::Uuid NewBulk(const base::Uuid& of) {
     store::NewJob job = NewLookup(of, clock, 2, 0);
     domain::FindRequest request;
-    request.rows.push_back({{{"email", kAnn}, {"own", "value"}}, {}});
-    request.rows.push_back({{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
+    request.rows.push_back({base::Json{{"email", kAnn}, {"own", "value"}}, {}});
+    request.rows.push_back({base::Json{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
     job.params_json = domain::FindParamsJson(request);
     EXPECT_TRUE(
         std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));
@@ -169,8 +169,8 @@ TEST_F(Erasure, OfEndedLookupsAndFactsNothingIsLeftAndOthersStay) {
 TEST_F(Erasure, WhatTheOrganisationKnowsByTheNameGoesWithTheLookup) {
   store::NewJob job = NewLookup(org_id, clock, 2, 0);
   domain::FindRequest request;
-  request.rows.push_back({{{"name", "Ann Zyxwvut"}, {"domain", "acme.com"}}, {}});
-  request.rows.push_back({{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
+  request.rows.push_back({base::Json{{"name", "Ann Zyxwvut"}, {"domain", "acme.com"}}, {}});
+  request.rows.push_back({base::Json{{"name", "Bob Example"}, {"domain", "acme.com"}}, {}});
   job.params_json = domain::FindParamsJson(request);
   ASSERT_TRUE(
       std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, job, {10'000})));

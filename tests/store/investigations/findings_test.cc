@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "base/json.h"
 #include "domain/investigation/finding.h"
 #include "store/investigations/investigations.h"
 #include "store/queries.h"

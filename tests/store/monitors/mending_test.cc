@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "domain/monitor/current_values.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/rows.h"
@@ -47,14 +48,15 @@ TEST_F(MendingTest, TheCurrentValueIsShownWithWhatWasSeenOfItWhenItsEventIsGone)
   CheckOnce(id);
   Sql("delete from event returning 1");
   const auto current = CurrentOf(id);
-  EXPECT_EQ(current.values["price"]["value"], "2");
-  EXPECT_EQ(current.values["price"]["evidence"], "now 2");
-  EXPECT_EQ(current.values["price"]["since"],
+  EXPECT_EQ(current.values.Value()["price"]["value"], "2");
+  EXPECT_EQ(current.values.Value()["price"]["evidence"], "now 2");
+  EXPECT_EQ(current.values.Value()["price"]["since"],
             Sql("select to_char(last_run_at at time zone 'UTC', "
                 "'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') from row_state"));
   probe.SetScript([](int, int) { return kOther; });
   CheckOnce(id);
-  EXPECT_EQ(CurrentOf(id).values["price"], current.values["price"]) << "the same value, seen again";
+  EXPECT_EQ(CurrentOf(id).values.Value()["price"], current.values.Value()["price"])
+      << "the same value, seen again";
 }
 
 TEST_F(MendingTest, AFieldWithAnotherDescriptionIsObservedAsForTheFirstTime) {
@@ -65,11 +67,11 @@ TEST_F(MendingTest, AFieldWithAnotherDescriptionIsObservedAsForTheFirstTime) {
   ASSERT_EQ(Changes(), "1");
   const auto outcome = Watch(id, R"({"price":"css:.mended"})");
   EXPECT_EQ(outcome.forgotten, std::vector<std::string>{"price"});
-  EXPECT_TRUE(CurrentOf(id).values["price"]["value"].is_null());
+  EXPECT_TRUE(CurrentOf(id).values.Value()["price"]["value"].is_null());
   probe.SetScript([](int, int) { return Price("3", "now 3"); });
   CheckOnce(id);
   EXPECT_EQ(Changes(), "1") << "a first observation is no change";
-  EXPECT_EQ(CurrentOf(id).values["price"]["value"], "3");
+  EXPECT_EQ(CurrentOf(id).values.Value()["price"]["value"], "3");
   EXPECT_EQ(Sql("select baseline::text || known::text from monitor_row"),
             R"({"price":"3"}{"price":"3"})");
   probe.SetScript([](int, int) { return Price("4"); });
@@ -162,8 +164,8 @@ TEST_F(RulesTest, AChangeBelowTheThresholdIsKnownAndMakesNoEventAndNoNotificatio
   EXPECT_EQ(Sql("select count(*) from delivery"), "0");
   EXPECT_EQ(sink.taken, 0);
   const auto current = CurrentOf(id);
-  EXPECT_EQ(current.values["price"]["value"], "2") << "the present value is kept";
-  EXPECT_EQ(current.values["price"]["evidence"], "now 2");
+  EXPECT_EQ(current.values.Value()["price"]["value"], "2") << "the present value is kept";
+  EXPECT_EQ(current.values.Value()["price"]["evidence"], "now 2");
   See(id, "3");
   EXPECT_EQ(Changes(), "1") << "from 1, which was told last, it is 2";
   EXPECT_EQ(Sql("select previous_value::text || current_value::text from event"), R"("1""3")");

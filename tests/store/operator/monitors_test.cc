@@ -56,7 +56,9 @@ TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
   EXPECT_EQ(AskTenant(path, R"({"name":"n"})").status, 422);
   EXPECT_EQ(AskTenant(path + "/preview", "{}").status, 422);
   EXPECT_EQ(AskTenant(path + "/" + monitor + "/update", "{}").raw.body, R"({"detail":[]})");
-  ASSERT_EQ(tenant_api.asked.size(), 3U);
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + "/schedules/preview", "{}").status, 422);
+  ASSERT_EQ(tenant_api.asked.size(), 4U);
+  EXPECT_EQ(tenant_api.asked[3].path, "/schedules/preview");
   EXPECT_EQ(tenant_api.asked[0].path, "/monitors");
   EXPECT_EQ(tenant_api.asked[0].body, R"({"name":"n"})");
   EXPECT_EQ(tenant_api.asked[0].org_id.ToString(), org);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "domain/email/find_request.h"
 
 namespace vedette::test {
@@ -15,7 +16,7 @@ store::NewJob NewLookup(const base::Uuid& org, const base::Clock& clock, int row
   job.part_rows = rows;
   domain::FindRequest request;
   for (int i = 0; i < rows; ++i) {
-    request.rows.push_back({{{"name", "Ada Lovelace"}, {"company", i}}, {}});
+    request.rows.push_back({base::Json{{"name", "Ada Lovelace"}, {"company", i}}, {}});
   }
   job.params_json = domain::FindParamsJson(request);
   job.caller = {domain::PrincipalKind::kApiKey, base::Uuid::V4()};

@@ -5,6 +5,7 @@
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "base/json.h"
 #include "tests/store/support/outcome_words.h"
 
 namespace vedette::test {

@@ -1,6 +1,7 @@
 // What compiled selectors find is in selector_test.cc; here is what they are compiled to, and what
 // is refused at which place.
 #include "html/compiled_selector.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -81,7 +81,8 @@ TEST(Documentation, EveryExampleObservesWhatItSays) {
         {example.page, type, "https://shop.example/mugs/blue"}, stop);
     ASSERT_TRUE(std::holds_alternative<domain::Observation>(result))
         << example.description << ": " << std::get<domain::Failure>(result).message;
-    EXPECT_EQ(std::get<domain::Observation>(result).fields.at("f").value.dump(), example.observes)
+    EXPECT_EQ(std::get<domain::Observation>(result).fields.at("f").value.Value().dump(),
+              example.observes)
         << example.description;
   }
 }

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "html/page_reading.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,8 @@ namespace {
 PageReading Seen(const std::string& value, const std::string& evidence = "") {
   PageReading reading;
   domain::Observation observation;
-  observation.fields["price"] = {value, evidence, {"https://acme.example/"}, std::nullopt};
+  observation.fields["price"] = {
+      base::Json(value), evidence, {"https://acme.example/"}, std::nullopt};
   reading.result = std::move(observation);
   return reading;
 }
@@ -46,9 +47,9 @@ TEST(PageReadings, CountEveryFieldWhateverItIsAndThoseThatWereNotRead) {
     before = now;
     return more;
   };
-  observation.fields["count"] = {7, "", {}, std::nullopt};
+  observation.fields["count"] = {base::Json(7), "", {}, std::nullopt};
   EXPECT_TRUE(grows()) << "a number";
-  observation.fields["absent"] = {nullptr, "", {}, std::nullopt};
+  observation.fields["absent"] = {base::Json(nullptr), "", {}, std::nullopt};
   EXPECT_TRUE(grows()) << "what is absent";
   observation.unread["shown"] = {"made_by_scripts", std::string(500, 'm'), false, {}};
   EXPECT_GE(BytesOf(reading), before + 500);

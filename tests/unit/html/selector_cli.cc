@@ -53,7 +53,7 @@ Json Value(const FetchedPage& page, const std::string& description) {
   const domain::ObservationResult result = std::get<FieldSet>(compiled).Extract(page, stop);
   if (const auto* failure = std::get_if<domain::Failure>(&result))
     return {{"error", failure->message}};
-  return std::get<domain::Observation>(result).fields.at("field").value;
+  return std::get<domain::Observation>(result).fields.at("field").value.Value();
 }
 
 int Main(const std::string& mode, const std::string& path) {

@@ -1,4 +1,5 @@
 #include "html/selector.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ base::Json Value(const std::string& description, std::string body, std::string t
     EXPECT_FALSE(failure->retryable);
     return failure->error_class + ": " + failure->message;
   }
-  return std::get<domain::Observation>(result).fields.at("f").value;
+  return std::get<domain::Observation>(result).fields.at("f").value.Value();
 }
 
 bool Fails(const base::Json& value, std::string_view error_class, std::string_view part) {
@@ -71,7 +72,7 @@ TEST(Selector, WhatScriptsWouldShowIsNotAbsent) {
 
   const auto result = Extract({{"title", "meta:title"}, {"price", "css:.price"}}, kShell);
   const auto& seen = std::get<domain::Observation>(result);
-  EXPECT_EQ(seen.fields.at("title").value, "Shop");
+  EXPECT_EQ(seen.fields.at("title").value.Value(), "Shop");
   EXPECT_FALSE(seen.fields.contains("price"));
   EXPECT_EQ(seen.unread.at("price").error_class, "made_by_scripts");
 }
@@ -403,7 +404,7 @@ TEST(Selector, OneBadFieldDoesNotFailTheOthers) {
   ASSERT_TRUE(std::holds_alternative<domain::Observation>(result));
   const auto& seen = std::get<domain::Observation>(result);
   EXPECT_EQ(seen.fields.size(), 1U);
-  EXPECT_EQ(seen.fields.at("good").value, "ok");
+  EXPECT_EQ(seen.fields.at("good").value.Value(), "ok");
   EXPECT_EQ(seen.unread.at("typo").error_class, "bad_selector");
   EXPECT_EQ(seen.unread.at("prose").error_class, "unsupported_description");
   EXPECT_EQ(seen.unread.at("long").error_class, "bad_content");

@@ -197,7 +197,7 @@ TEST(CreateBody, NumbersOfMetadataAndRowsStayAsGiven) {
   CreateBody body = ReadCreateBody(BodyOf(text), Limits(), &problems);
   ASSERT_FALSE(problems.any());
   EXPECT_EQ(body.metadata_json, R"({"id":12345678901234567890123,"x":[1E2]})");
-  const CreateOrder order = TakeOrder(&body, Limits(), net::AddressPolicy({}));
+  const CreateOrder order = TakeOrder(&body, Limits(), net::AddressPolicy({}), base::Timestamp{});
   EXPECT_EQ(order.rows[0].subject_json, R"({"domain":100000000000000000001})");
 }
 
@@ -232,7 +232,8 @@ std::optional<RuleBreach> Judge(const Json& json) {
   rest::Problems problems;
   CreateBody body = Read(json, &problems);
   EXPECT_FALSE(problems.any()) << problems.Items().dump();
-  const auto reply = test::RefusalOf([&] { TakeOrder(&body, Limits(), net::AddressPolicy({})); });
+  const auto reply = test::RefusalOf(
+      [&] { TakeOrder(&body, Limits(), net::AddressPolicy({}), base::Timestamp{}); });
   if (!reply) return std::nullopt;
   EXPECT_EQ(reply->status, 400);
   const Json said = base::ParseJsonOrThrow(reply->body);

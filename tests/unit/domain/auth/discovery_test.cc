@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "domain/auth/jwk_set.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #include "domain/email/find_request.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ TEST(FindRequest, AnEqualLeadIsACopyOfTheFirst) {
   EXPECT_FALSE(rows[1].copy_of);
   EXPECT_EQ(rows[2].copy_of, 0U);
   EXPECT_EQ(rows[3].copy_of, 1U);
-  EXPECT_EQ(rows[2].lead.at("name"), " ANN ") << "a copy keeps what the client sent";
+  EXPECT_EQ(rows[2].lead.Value().at("name"), " ANN ") << "a copy keeps what the client sent";
 }
 
 TEST(FindRequest, ItIsReadAsItWasWritten) {
@@ -56,7 +57,7 @@ TEST(FindRequest, ALeadWhoseKeysLookLikeACopyIsALead) {
   const base::Json lead{{"name", "Ann"}, {"duplicate_of", 3}, {"copy_of", 3}};
   const FindRow row = ReadFindRow(FindRowCell({lead, std::nullopt}));
   EXPECT_FALSE(row.copy_of);
-  EXPECT_EQ(row.lead, lead);
+  EXPECT_EQ(row.lead.Value(), lead);
 }
 
 TEST(FindRequest, WhatIsNoStoredRequestIsRefused) {

@@ -1,4 +1,5 @@
 #include "domain/email/found.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

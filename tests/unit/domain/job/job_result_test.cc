@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "domain/workflow/lookup_result.h"
 
 #include <gtest/gtest.h>

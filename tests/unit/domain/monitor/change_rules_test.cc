@@ -1,4 +1,6 @@
 #include "domain/monitor/change_rules.h"
+#include "base/json.h"
+#include "domain/text/json_schema.h"
 
 #include <gtest/gtest.h>
 

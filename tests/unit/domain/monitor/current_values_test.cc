@@ -1,4 +1,6 @@
 #include "domain/monitor/current_values.h"
+#include "base/json.h"
+#include "domain/monitor/observation.h"
 
 #include <gtest/gtest.h>
 
@@ -19,10 +21,10 @@ TEST(CurrentValues, AreTheKnownOnesWithTheirFacts) {
   const std::string seen_json = base::DumpJson(seen);
   const auto current = CurrentValuesOf(
       kWatched, {}, {R"({"price":999,"title":"A"})", R"({"price":1299,"title":"A"})", seen_json});
-  EXPECT_EQ(base::DumpJson(current.values["price"]),
+  EXPECT_EQ(base::DumpJson(current.values.Value()["price"]),
             R"({"value":1299,"since":"2023-11-14T22:13:20.000000Z","evidence":"1.299 EUR",)"
             R"("sources":["http://shop.example/"],"confidence":9.5})");
-  EXPECT_EQ(base::DumpJson(current.values["title"]),
+  EXPECT_EQ(base::DumpJson(current.values.Value()["title"]),
             R"({"value":"A","since":null,"evidence":null,"sources":null,"confidence":null})");
   EXPECT_TRUE(current.never_observed.empty());
 }
@@ -30,7 +32,7 @@ TEST(CurrentValues, AreTheKnownOnesWithTheirFacts) {
 TEST(CurrentValues, AreTheBaselineWhileNothingChanged) {
   const auto current =
       CurrentValuesOf(kWatched, {}, {R"({"price":12345678901234567890123})", std::nullopt, {}});
-  EXPECT_EQ(base::DumpJson(current.values["price"]["value"]), "12345678901234567890123");
+  EXPECT_EQ(base::DumpJson(current.values.Value()["price"]["value"]), "12345678901234567890123");
   EXPECT_EQ(current.never_observed, std::vector<std::string>{"title"});
 }
 
@@ -39,30 +41,30 @@ TEST(CurrentValues, HaveNoFactsOfAnOlderValue) {
       base::DumpJson(Json{{"price", FactsOf(Seen(999, "999 EUR"), kNoon)}});
   const auto current =
       CurrentValuesOf(kWatched, {}, {R"({"price":999})", R"({"price":1299})", seen_json});
-  EXPECT_EQ(current.values["price"]["value"], 1299);
-  EXPECT_TRUE(current.values["price"]["evidence"].is_null());
+  EXPECT_EQ(current.values.Value()["price"]["value"], 1299);
+  EXPECT_TRUE(current.values.Value()["price"]["evidence"].is_null());
 }
 
 TEST(CurrentValues, TellAFieldThatWasNeverSeenFromOneThatVanished) {
   const std::string seen_json = base::DumpJson(
-      Json{{"price", FactsOf({nullptr, "", {}, std::nullopt}, kNoon)}, {"title", nullptr}});
+      Json{{"price", FactsOf({Json(nullptr), "", {}, std::nullopt}, kNoon)}, {"title", nullptr}});
   const auto current = CurrentValuesOf(
       kWatched, {},
       {R"({"price":null,"title":null})", R"({"price":null,"title":null})", seen_json});
   EXPECT_EQ(current.never_observed, std::vector<std::string>{"title"});
-  EXPECT_EQ(current.values["price"]["since"], "2023-11-14T22:13:20.000000Z");
+  EXPECT_EQ(current.values.Value()["price"]["since"], "2023-11-14T22:13:20.000000Z");
 }
 
 TEST(CurrentValues, LeaveOutWhatAnEarlierDescriptionObserved) {
   const FieldVersions versions{{"price", 2}};
   const std::string known = R"({"price":999,"title":"A"})";
   const auto before = CurrentValuesOf(kWatched, versions, {known, known, std::nullopt, 1});
-  EXPECT_TRUE(before.values["price"]["value"].is_null());
-  EXPECT_EQ(before.values["title"]["value"], "A");
+  EXPECT_TRUE(before.values.Value()["price"]["value"].is_null());
+  EXPECT_EQ(before.values.Value()["title"]["value"], "A");
   EXPECT_EQ(before.never_observed, std::vector<std::string>{"price"});
-  EXPECT_EQ(
-      CurrentValuesOf(kWatched, versions, {known, known, std::nullopt, 2}).values["price"]["value"],
-      999);
+  EXPECT_EQ(CurrentValuesOf(kWatched, versions, {known, known, std::nullopt, 2})
+                .values.Value()["price"]["value"],
+            999);
   EXPECT_TRUE(ForgetsAny(versions, 1));
   EXPECT_FALSE(ForgetsAny(versions, 2));
   EXPECT_EQ(base::DumpJson(WithoutForgotten(base::ParseJsonOrThrow(known), versions, 1)),

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
+
+#include "domain/monitor/timetable.h"
 
 namespace vedette::domain {
 namespace {
@@ -65,8 +68,9 @@ TEST(FirstSlotAfter, NoSlotStandsBeforeTheAnchor) {
 }
 
 TEST(NextRunTimes, FollowOneAnotherByTheFrequency) {
-  EXPECT_EQ(NextRunTimes(kDue, hours(2), 3), (std::vector{kDue, kDue + hours(2), kDue + hours(4)}));
-  EXPECT_TRUE(NextRunTimes(kDue, hours(2), 0).empty());
+  const Timetable timetable(kDue, hours(2), std::nullopt, {});
+  EXPECT_EQ(timetable.NextTimes(kDue, 3), (std::vector{kDue, kDue + hours(2), kDue + hours(4)}));
+  EXPECT_TRUE(timetable.NextTimes(kDue, 0).empty());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 
 // Random lives of thousands of monitors, months of virtual time in seconds of ours: what a
 // scheduler does with next_run_times, against slots that are simply counted from the anchor one by
@@ -180,8 +181,9 @@ TEST(ScheduleHistory, MonthEndsAndTheLeapDayMoveNothing) {
     ASSERT_EQ(due.next_run_at, anchor + days(day + 1));
     next = due.next_run_at;
   }
-  EXPECT_EQ(NextRunTimes(anchor, days(1), 31)[29], ParseTimestamp("2028-02-29T23:30:00.000001Z"));
-  EXPECT_EQ(NextRunTimes(anchor, days(1), 31)[30], ParseTimestamp("2028-03-01T23:30:00.000001Z"));
+  const auto times = Timetable(anchor, days(1), std::nullopt, {}).NextTimes(anchor, 31);
+  EXPECT_EQ(times[29], ParseTimestamp("2028-02-29T23:30:00.000001Z"));
+  EXPECT_EQ(times[30], ParseTimestamp("2028-03-01T23:30:00.000001Z"));
 }
 
 // A clock that steps back shows a scheduler that nothing is due: it asks again, and no slot is

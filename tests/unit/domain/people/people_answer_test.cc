@@ -1,4 +1,5 @@
 #include "domain/people/people_answer.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -97,7 +98,7 @@ TEST(PeopleAnswerTest, WhatIsStoredOfARequestIsReadAgain) {
   EXPECT_EQ(read.minimum_age, 18);
   ASSERT_EQ(read.rows.size(), 1U);
   EXPECT_TRUE(ReadPeopleRequest(PeopleSpecsJson(request)).rows.empty());
-  EXPECT_TRUE(std::holds_alternative<AgeSubject>(ReadSubject(read.rows[0].lead)));
+  EXPECT_TRUE(std::holds_alternative<AgeSubject>(ReadSubject(read.rows[0].lead.Value())));
   EXPECT_THROW(ReadPeopleRequest("{}"), std::invalid_argument);
 }
 

@@ -187,8 +187,9 @@ TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {
   EXPECT_EQ(plan.output, (Columns{"name", "age", "tags", "job", "enrich_sources",
                                   "enrich_confidence", "enrich_error"}));
   Observation observed;
-  observed.fields["age"] = {37, "", {"https://a.example"}, 7.0};
-  observed.fields["job"] = {"poet", "", {"https://a.example", "https://b.example"}, 5.0};
+  observed.fields["age"] = {base::Json(37), "", {"https://a.example"}, 7.0};
+  observed.fields["job"] = {
+      base::Json("poet"), "", {"https://a.example", "https://b.example"}, 5.0};
   const TextCells row{"\"Ada\"", "36", "null"};
   EXPECT_EQ(EnrichedRow(plan, row, observed),
             (TextCells{"\"Ada\"", "36", "null", "\"poet\"",
@@ -212,7 +213,7 @@ TEST(EnrichBlock, OverwritesPrefixesAndNeverWritesOverAnError) {
                                   "c_enrich_confidence", "c_enrich_error_2"}));
   EXPECT_EQ(plan.tier, Tier::kHigh);
   Observation observed;
-  observed.fields["age"] = {1, "", {}, std::nullopt};
+  observed.fields["age"] = {base::Json(1), "", {}, std::nullopt};
   EXPECT_EQ(EnrichedRow(plan, {"0", "\"old\""}, observed),
             (TextCells{"1", "\"old\"", "null", "null", "null"}));
 }

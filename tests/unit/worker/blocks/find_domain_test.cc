@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "domain/email/suppression.h"
 #include "tests/unit/worker/blocks/find_email_fixture.h"
 

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "worker/blocks/find_email.h"
 
 #include <gtest/gtest.h>

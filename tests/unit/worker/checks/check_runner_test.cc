@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/unit/worker/checks/held_chunks.h"
 #include "worker/checks/pause_watch.h"
 
@@ -47,7 +48,7 @@ class WaitingProbe final : public Probe {
 
 ProbeResult Price(const char* value) {
   Observation observation;
-  observation.fields["price"] = {value, {}, {}, std::nullopt};
+  observation.fields["price"] = {base::Json(value), {}, {}, std::nullopt};
   return observation;
 }
 

@@ -98,8 +98,8 @@ TEST_F(VerdictTest, WhatWasSeenOfANewValueIsKeptWithIt) {
   const Verdict verdict = Check(R"({"a":"2","b":"1","c":"3"})");
   ASSERT_EQ(verdict.seen.size(), 2U) << "b is as it was";
   EXPECT_EQ(verdict.seen.at("a")->evidence, "evidence of a");
-  EXPECT_EQ(verdict.seen.at("c")->value, "3");
-  EXPECT_EQ(Check(R"({"a":null})").seen.at("a")->value, nullptr);
+  EXPECT_EQ(verdict.seen.at("c")->value.Value(), "3");
+  EXPECT_EQ(Check(R"({"a":null})").seen.at("a")->value.Value(), nullptr);
 }
 
 TEST_F(VerdictTest, NothingIsKeptOfAFieldThatWasNeverThere) {
@@ -496,7 +496,7 @@ TEST(Verdict, AFieldThatCannotBeReadIsToldAndNoChange) {
   KnownValues before;
   before.baseline = base::Json{{"b", "1"}, {"c", "2"}};
   Observation seen;
-  seen.fields["b"].value = "3";
+  seen.fields["b"].value = base::Json("3");
   seen.unread["a"] = {"bad_selector", "It is none.", false, {}};
   seen.unread["c"] = {"bad_content", "No JSON.", false, {}};
   const Verdict verdict = Judge(watched, {1, 1}, before, seen);
@@ -512,9 +512,9 @@ TEST(Verdict, FieldsThatNeverHadAValueAreCounted) {
   KnownValues before;
   before.baseline = base::Json{{"b", "1"}, {"a", nullptr}};
   Observation seen;
-  for (const char* name : {"a", "b", "c"}) seen.fields[name].value = nullptr;
+  for (const char* name : {"a", "b", "c"}) seen.fields[name].value = base::Json(nullptr);
   EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 2);
-  seen.fields["c"].value = "now";
+  seen.fields["c"].value = base::Json("now");
   EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 1);
 }
 

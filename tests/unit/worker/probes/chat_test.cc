@@ -121,7 +121,7 @@ TEST(ChatAnswer, ObservesWithEvidenceSourcesConfidenceAndTokens) {
     ASSERT_TRUE(std::holds_alternative<Observation>(reading.result)) << body;
     const auto& fields = std::get<Observation>(reading.result).fields;
     ASSERT_EQ(fields.size(), 1U) << "null was not observed";
-    EXPECT_EQ(fields.at("headcount").value, 131);
+    EXPECT_EQ(fields.at("headcount").value.Value(), 131);
     EXPECT_EQ(fields.at("headcount").evidence, "as the page says");
     EXPECT_EQ(fields.at("headcount").sources,
               std::vector<std::string>{"https://example.com/about"});
@@ -139,13 +139,17 @@ TEST(ChatAnswer, ThePageIsTheFirstSource) {
 
 TEST(ChatAnswer, AValueIsNewOnlyIfTheModelSaysSo) {
   // Known is 120: whatever value comes with it, "not changed" means 120; also for "gone".
-  EXPECT_EQ(Fields(Values({{"headcount", Entry("about 120 people", false)}})).at("headcount").value,
+  EXPECT_EQ(Fields(Values({{"headcount", Entry("about 120 people", false)}}))
+                .at("headcount")
+                .value.Value(),
             120);
-  EXPECT_EQ(Fields(Values({{"headcount", Entry(nullptr, false)}})).at("headcount").value, 120);
-  EXPECT_EQ(Fields(Values({{"headcount", Entry(nullptr, true)}})).at("headcount").value, nullptr);
-  EXPECT_EQ(Fields(Values({{"headcount", Entry(131, true)}})).at("headcount").value, 131);
+  EXPECT_EQ(Fields(Values({{"headcount", Entry(nullptr, false)}})).at("headcount").value.Value(),
+            120);
+  EXPECT_EQ(Fields(Values({{"headcount", Entry(nullptr, true)}})).at("headcount").value.Value(),
+            nullptr);
+  EXPECT_EQ(Fields(Values({{"headcount", Entry(131, true)}})).at("headcount").value.Value(), 131);
   // Nothing is known of ceo: its first value is taken either way.
-  EXPECT_EQ(Fields(Values({{"ceo", Entry("Ann", false)}})).at("ceo").value, "Ann");
+  EXPECT_EQ(Fields(Values({{"ceo", Entry("Ann", false)}})).at("ceo").value.Value(), "Ann");
 }
 
 TEST(ChatAnswer, NothingOutsideTheSchemaEnters) {
@@ -153,14 +157,14 @@ TEST(ChatAnswer, NothingOutsideTheSchemaEnters) {
       R"({"values": {"ceo": {"value": "Ann", "changed": true, "row_id": "x", "org_id": "y"},
           "unwatched": {"value": 1, "changed": true}, "admin": true}, "charge": 0, "tool": "rm"})");
   ASSERT_EQ(fields.size(), 1U);
-  EXPECT_EQ(fields.at("ceo").value, "Ann");
+  EXPECT_EQ(fields.at("ceo").value.Value(), "Ann");
 }
 
 TEST(ChatAnswer, ServersWithoutStructuredOutputMayFenceTheirJson) {
   const std::string json = Values({{"ceo", Entry("Ann", true)}});
   for (const std::string& content :
        {"```json\n" + json + "\n```", " ```\n" + json + "```\n", json}) {
-    EXPECT_EQ(Fields(content).at("ceo").value, "Ann") << content;
+    EXPECT_EQ(Fields(content).at("ceo").value.Value(), "Ann") << content;
   }
 }
 

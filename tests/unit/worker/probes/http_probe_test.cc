@@ -1,4 +1,5 @@
 #include "worker/probes/http_probe.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -128,7 +129,7 @@ TEST(HttpProbe, AsksAsTheProtocolSays) {
   const auto rig = Rig(site.Url("/research"), "key-1", secret);
   const auto request = CityRequest();
   const auto result = rig->Check(request);
-  EXPECT_EQ(std::get<Observation>(result).fields.at("city").value, "Oslo");
+  EXPECT_EQ(std::get<Observation>(result).fields.at("city").value.Value(), "Oslo");
   EXPECT_EQ(std::get<Observation>(result).fields.at("city").confidence, 9);
   const auto asked = site.requests().at(0);
   EXPECT_EQ(asked.method, "POST");
@@ -161,7 +162,8 @@ TEST(HttpProbe, PollsWhatIsAcceptedUntilItIsReady) {
     return {200, {}, kAnswer};
   });
   const auto rig = Rig(site.Url("/api/research"), "key-1");
-  EXPECT_EQ(std::get<Observation>(rig->Check(CityRequest())).fields.at("city").value, "Oslo");
+  EXPECT_EQ(std::get<Observation>(rig->Check(CityRequest())).fields.at("city").value.Value(),
+            "Oslo");
   const auto asked = site.requests();
   ASSERT_EQ(asked.size(), 4U);
   EXPECT_EQ(asked[1].method, "GET");

@@ -89,7 +89,7 @@ TEST_F(LlmProbeTest, AsksChatCompletionsAndCountsTokens) {
   Site stub([](const ServerRequest&) { return Says(kAnn); });
   for (const char* base : {"/v1", "/v1/", "/v1/chat/completions"}) {
     const auto result = Rig(stub.Url(base))->Check(Asked());
-    EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value, "Ann");
+    EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value.Value(), "Ann");
   }
   for (const auto& request : stub.requests()) {
     EXPECT_EQ(request.method, "POST");
@@ -112,7 +112,7 @@ TEST_F(LlmProbeTest, UnderstandsAStream) {
                           test::Stream(Values({{"ceo", Entry("Ann", true)}}))};
   });
   const auto result = Rig(stub.Url())->Check(Asked());
-  EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value, "Ann");
+  EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value.Value(), "Ann");
 }
 
 TEST_F(LlmProbeTest, AnAnswerThatDoesNotFitIsAskedForOnceMore) {
@@ -121,7 +121,7 @@ TEST_F(LlmProbeTest, AnAnswerThatDoesNotFitIsAskedForOnceMore) {
     return Says(++asked == 1 ? Completion(R"({"values": {"ceo": "Ann"}})") : kAnn);
   });
   const auto result = Rig(stub.Url())->Check(Asked());
-  EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value, "Ann");
+  EXPECT_EQ(std::get<Observation>(result).fields.at("ceo").value.Value(), "Ann");
   ASSERT_EQ(stub.requests().size(), 2U);
   const Json last = BodyOf(stub.requests()[1]).at("messages").back();
   EXPECT_THAT(last.at("content").get<std::string>(), HasSubstr("'ceo'"));
@@ -237,9 +237,9 @@ TEST_F(LlmProbeTest, KindWebWithAModelSharesThePage) {
   const auto both = test::Spec({{"ceo", "who leads it"}, {"title", "css:h1"}});
   const auto result = rig->Check(test::Request(both, {{"url", page.Url()}}));
   const auto& fields = std::get<Observation>(result).fields;
-  EXPECT_EQ(fields.at("title").value, "Example");
+  EXPECT_EQ(fields.at("title").value.Value(), "Example");
   EXPECT_EQ(fields.at("title").sources, std::vector<std::string>{page.Url()});
-  EXPECT_EQ(fields.at("ceo").value, "Ann");
+  EXPECT_EQ(fields.at("ceo").value.Value(), "Ann");
   EXPECT_EQ(page.requests().size(), 1U);
   const auto asked = stub.requests().at(0);
   EXPECT_EQ(Data(asked, 1).at("fields"), (Json{{"ceo", "who leads it"}})) << "prose alone";
@@ -249,7 +249,7 @@ TEST_F(LlmProbeTest, KindWebWithAModelSharesThePage) {
   rig->Check(test::Request(test::Spec({{"title", "css:h1"}}), {{"url", page.Url()}}));
   EXPECT_EQ(stub.requests().size(), 1U);
   const auto alone = rig->Check(Asked());
-  EXPECT_EQ(std::get<Observation>(alone).fields.at("ceo").value, "Ann");
+  EXPECT_EQ(std::get<Observation>(alone).fields.at("ceo").value.Value(), "Ann");
   EXPECT_EQ(page.requests().size(), 2U);
 }
 

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "worker/probes/http_probe.h"
 
 #include <gtest/gtest.h>
@@ -49,18 +50,18 @@ TEST(ResearchAnswer, ReadsObservedAbsentAndUnobservedFields) {
       Spec());
   const auto& fields = std::get<Observation>(result).fields;
   ASSERT_EQ(fields.size(), 1U);
-  EXPECT_EQ(fields.at("title").value, "CTO");
+  EXPECT_EQ(fields.at("title").value.Value(), "CTO");
   EXPECT_EQ(fields.at("title").evidence, "her page");
   EXPECT_EQ(fields.at("title").sources, std::vector<std::string>{"https://x"});
   EXPECT_EQ(fields.at("title").confidence, 7.5);
 
   const auto absent = ParseResearchAnswer(
       R"({"values": {"city": {"value": null, "evidence": null, "sources": null}}})", Spec());
-  EXPECT_TRUE(std::get<Observation>(absent).fields.at("city").value.is_null());
+  EXPECT_TRUE(std::get<Observation>(absent).fields.at("city").value.Value().is_null());
   const auto scalars = ParseResearchAnswer(
       R"({"values": {"city": {"value": 5}, "title": {"value": false}}})", Spec());
-  EXPECT_EQ(std::get<Observation>(scalars).fields.at("city").value, 5);
-  EXPECT_EQ(std::get<Observation>(scalars).fields.at("title").value, false);
+  EXPECT_EQ(std::get<Observation>(scalars).fields.at("city").value.Value(), 5);
+  EXPECT_EQ(std::get<Observation>(scalars).fields.at("title").value.Value(), false);
   EXPECT_TRUE(
       std::get<Observation>(ParseResearchAnswer(R"({"values":{}})", Spec())).fields.empty());
 }

@@ -1,4 +1,5 @@
 #include "worker/probes/web_probe.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -62,10 +63,10 @@ TEST_F(WebProbeTest, ObservesTheFieldsOfARowsPage) {
   for (int i = 0; i < 2; ++i) {  // the second time with the compiled fields
     const auto result = rig->Check(Request(spec, {{"url", site.Url("/page#part")}}));
     const auto& fields = std::get<Observation>(result).fields;
-    EXPECT_EQ(fields.at("price").value, "5");
+    EXPECT_EQ(fields.at("price").value.Value(), "5");
     EXPECT_EQ(fields.at("price").sources, std::vector<std::string>{site.Url("/page")});
-    EXPECT_TRUE(fields.at("gone").value.is_null());
-    EXPECT_EQ(fields.at("n").value, 1);
+    EXPECT_TRUE(fields.at("gone").value.Value().is_null());
+    EXPECT_EQ(fields.at("n").value.Value(), 1);
   }
   ASSERT_EQ(site.requests().size(), 2U);
   EXPECT_EQ(site.requests()[0].target, "/page");
@@ -83,7 +84,7 @@ TEST_F(WebProbeTest, FollowsUpToFiveRedirects) {
   const auto spec = Spec({{"p", "css:p"}});
   const auto result = rig->Check(Request(spec, {{"url", site.Url("/a/5")}}));
   const auto& field = std::get<Observation>(result).fields.at("p");
-  EXPECT_EQ(field.value, "/b/0");
+  EXPECT_EQ(field.value.Value(), "/b/0");
   EXPECT_EQ(field.sources, std::vector<std::string>{site.Url("/b/0")});
   const auto more = rig->Check(Request(spec, {{"url", site.Url("/a/6")}}));
   EXPECT_EQ(FailureClass(more), "http_status");
@@ -119,10 +120,11 @@ TEST_F(WebProbeTest, ALoginInPlaceOfThePageIsAFailureAndNoAbsentPrice) {
   const auto price = [&](const std::string& path) {
     return std::get<Observation>(ask(path)).fields.at("price");
   };
-  EXPECT_EQ(price("/").value, "1399") << "a page that is open may have a login beside";
-  EXPECT_TRUE(price("/in-place").value.is_null()) << "nobody was led anywhere";
-  EXPECT_TRUE(price("/login").value.is_null()) << "the login is the page that was asked for";
-  EXPECT_TRUE(price("/open").value.is_null());
+  EXPECT_EQ(price("/").value.Value(), "1399") << "a page that is open may have a login beside";
+  EXPECT_TRUE(price("/in-place").value.Value().is_null()) << "nobody was led anywhere";
+  EXPECT_TRUE(price("/login").value.Value().is_null())
+      << "the login is the page that was asked for";
+  EXPECT_TRUE(price("/open").value.Value().is_null());
   EXPECT_EQ(price("/open").sources, std::vector<std::string>{site.Url("/new-place")})
       << "which page it is absent from";
 }
@@ -193,7 +195,7 @@ TEST_F(WebProbeTest, ThePageMayBeNamedByTheContext) {
   const auto rig = Rig();
   auto request = Request(Spec({{"p", "css:p"}}), {{"name", "x"}});
   request.context = base::Json{{"Website", site.Url("/w")}};
-  EXPECT_EQ(std::get<Observation>(rig->Check(request)).fields.at("p").value, "x");
+  EXPECT_EQ(std::get<Observation>(rig->Check(request)).fields.at("p").value.Value(), "x");
 }
 
 TEST_F(WebProbeTest, G11LongPagesAreRefused) {
@@ -434,9 +436,9 @@ TEST_F(WebProbeTest, A304IsTheSameObservationAgain) {
   };
   for (int i = 0; i < 3; ++i) {
     const auto seen = check("/moved");
-    EXPECT_EQ(seen.fields.at("p").value, "1");
+    EXPECT_EQ(seen.fields.at("p").value.Value(), "1");
     EXPECT_EQ(seen.fields.at("p").sources, std::vector<std::string>{site.Url("/page")});
-    EXPECT_TRUE(seen.fields.at("gone").value.is_null());
+    EXPECT_TRUE(seen.fields.at("gone").value.Value().is_null());
   }
   const auto asked = site.requests();
   ASSERT_EQ(asked.size(), 6U);
@@ -444,8 +446,8 @@ TEST_F(WebProbeTest, A304IsTheSameObservationAgain) {
   EXPECT_EQ(asked[2].Header("if-none-match"), "") << "the redirect has no version";
   EXPECT_EQ(asked[3].Header("if-none-match"), "\"v1\"");
   version = 2;
-  EXPECT_EQ(check("/moved").fields.at("p").value, "2");
-  EXPECT_EQ(check("/page").fields.at("p").value, "2");
+  EXPECT_EQ(check("/moved").fields.at("p").value.Value(), "2");
+  EXPECT_EQ(check("/page").fields.at("p").value.Value(), "2");
   EXPECT_EQ(site.requests().back().Header("if-none-match"), "\"v2\"");
 }
 
@@ -460,8 +462,8 @@ TEST_F(WebProbeTest, APageOfTheSameBytesIsNotReadAgain) {
   const auto monitor = Spec({{"p", "css:p"}, {"gone", "css:h1"}});
   const auto check = [&] {
     const auto result = rig->Check(Request(monitor, {{"url", site.Url()}}));
-    EXPECT_TRUE(std::get<Observation>(result).fields.at("gone").value.is_null());
-    return std::get<Observation>(result).fields.at("p").value;
+    EXPECT_TRUE(std::get<Observation>(result).fields.at("gone").value.Value().is_null());
+    return std::get<Observation>(result).fields.at("p").value.Value();
   };
   EXPECT_EQ(check(),
             "\xC3\xA9"
@@ -504,7 +506,7 @@ TEST_F(WebProbeTest, AfterARestartThePageIsFetchedWhole) {
   for (int i = 0; i < 2; ++i) {
     memory_ = std::make_unique<html::PageMemory>(1 << 20);
     const auto result = Rig()->Check(Request(monitor, {{"url", site.Url()}}));
-    EXPECT_EQ(std::get<Observation>(result).fields.at("p").value, "1");
+    EXPECT_EQ(std::get<Observation>(result).fields.at("p").value.Value(), "1");
     EXPECT_EQ(site.requests().back().Header("if-none-match"), "");
   }
 }

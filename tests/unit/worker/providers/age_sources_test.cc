@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "domain/people/age.h"
 #include "domain/people/people_request.h"

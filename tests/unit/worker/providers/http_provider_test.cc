@@ -1,4 +1,5 @@
 #include "worker/providers/http_provider.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

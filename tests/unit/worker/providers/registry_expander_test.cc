@@ -1,5 +1,6 @@
 // What public registries say of a subject of an investigation, and what is asked of them.
 #include "worker/providers/registry_expander.h"
+#include "base/json.h"
 #include "tests/unit/worker/providers/findings.h"
 
 #include <gmock/gmock.h>

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "domain/email/suppression.h"
 #include "tests/unit/worker/blocks/people_fixture.h"
 #include "worker/providers/pattern_provider.h"

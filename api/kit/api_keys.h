@@ -1,0 +1,22 @@
+#pragma once
+
+#include "api/kit/body.h"
+#include "api/kit/reply.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "store/accounts/accounts.h"
+
+// API keys as both ports read and show them: the organisation's own callers, and the operator.
+// Pure.
+namespace vedette::rest {
+
+base::Json ApiKeyJson(const store::ApiKey& key);
+
+// The members of a new key: name, and optionally scopes, expires_at, which is behind `now`, and
+// team_id.
+store::NewApiKey ReadNewApiKey(BodyReader* body, base::Timestamp now);
+
+// 201 with the key, which is readable only here; or why none was made.
+Reply NewApiKeyReply(const store::ApiKeyOutcome& outcome);
+
+}  // namespace vedette::rest

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/monitor/enums.h"
+#include "domain/monitor/monitor.h"
+
+// Channels: where people are told what monitors see (docs/channels.md). Pure.
+namespace vedette::domain {
+
+// The numbers are stored: never renumber.
+enum class ChannelKind : std::uint8_t {
+  kWebhook = 0,
+  kEmail = 1,  // not served yet
+  kSlack = 2,
+  kTeams = 3,
+  kDiscord = 4,
+  kApprise = 5,
+  kFeed = 6,
+};
+std::string_view ChannelKindName(ChannelKind kind);
+// One that is served; nothing for any other name.
+std::optional<ChannelKind> ParseChannelKind(std::string_view name);
+// The names of those, for a sentence: "'webhook', 'slack' or 'teams'".
+std::string ChannelKindNames();
+
+// Whether the address alone lets everybody write there: it is sealed, and shown only in part.
+constexpr bool HasSecretUrl(ChannelKind kind) {
+  return kind == ChannelKind::kSlack || kind == ChannelKind::kTeams ||
+         kind == ChannelKind::kDiscord || kind == ChannelKind::kApprise;
+}
+// What is shown of such an address: its scheme and host, and its last four characters.
+std::string ShownUrl(std::string_view scheme, std::string_view host, std::string_view url);
+
+// A channel is told as long as it is active.
+enum class ChannelStatus : std::uint8_t {
+  kActive = 0,
+  kUnconfirmed = 1,  // its addresses wait for their owners
+  kSuspended = 2,    // it could not be told any more, and says why
+};
+std::string_view ChannelStatusName(ChannelStatus status);
+
+inline constexpr int kChannelsMax = 100;                // of an organisation
+inline constexpr std::size_t kMonitorChannelsMax = 10;  // of a monitor
+inline constexpr std::size_t kChannelNameCharsMax = 200;
+inline constexpr std::size_t kChannelTagCharsMax = 100;
+inline constexpr int kNewsEventsMax = 500;  // that one notification tells
+
+// A notification of a check as a channel tells it.
+struct ChannelNews {
+  base::Uuid channel_id;
+  bool include_values = true;
+  NotificationType type = NotificationType::kChanged;
+  base::Uuid event_group_id;
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+  // Empty in a test, and where the monitor is not there any more.
+  std::optional<std::string> monitor_name;
+  std::optional<std::string> metadata_json;
+  std::optional<std::string> subject_json;  // of the row
+  base::Timestamp created_at{};
+  std::vector<Event> events;  // of the check, with their monitor and row; at most kNewsEventsMax
+};
+
+// The body for a channel of kind webhook: that of a monitor's own webhook (domain/job/webhook.h)
+// with `channel_id`, `monitor_name` and, where the channel includes values, `events` behind it,
+// each as GET /events shows it. Where that would be longer than `bytes_max`, `events` is null.
+std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max);
+
+}  // namespace vedette::domain

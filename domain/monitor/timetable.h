@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/uuid.h"
+#include "domain/monitor/clock_schedule.h"
+#include "domain/monitor/schedule.h"
+
+// When a monitor is due: at a frequency from an anchor on (schedule.h), or by the clock of a place
+// (clock_schedule.h). Pure.
+namespace vedette::domain {
+
+// A schedule by the clock as a client gives it, and what follows from it.
+struct ScheduleOrder {
+  std::vector<std::string> cron;
+  bool is_list = false;  // `cron` was given as a list
+  std::string time_zone = "UTC";
+  std::chrono::seconds spread{0};  // the slots come up to that much later, by the monitor's id
+  ClockSchedule::Distances distances{};
+};
+
+// {"cron", "time_zone", "spread_s"}, as clients see it.
+std::string ScheduleJson(const ScheduleOrder& order);
+// The same with the longest distance, as the database keeps it; and what is read of that.
+std::string StoredSchedule(const ScheduleOrder& order);
+ScheduleOrder ParseStoredSchedule(std::string_view json);
+
+// A time from 0 to `most`, the same for an id always, and evenly over ids.
+std::chrono::microseconds SpreadOf(const base::Uuid& id, std::chrono::microseconds most);
+
+// How much earlier than its creation a monitor's anchor is, so that those that are made together do
+// not come together for good: up to half of `spread` (a share of the frequency), at most
+// kAnchorLeadMax.
+inline constexpr std::chrono::minutes kAnchorLeadMax{10};
+std::chrono::microseconds AnchorLead(const base::Uuid& id, std::chrono::seconds frequency,
+                                     double spread);
+
+class Timetable {
+ public:
+  // By `stored_schedule` (StoredSchedule) where there is one. A schedule that cannot be read any
+  // more, because its zone has left the tz database, goes on by its shortest distance, which is
+  // what `frequency` is then.
+  Timetable(base::Timestamp anchor, std::chrono::seconds frequency,
+            const std::optional<std::string>& stored_schedule, const base::Uuid& monitor_id);
+
+  bool by_clock() const { return clock_.has_value(); }
+
+  // The first slot strictly after `now`.
+  base::Timestamp FirstAfter(base::Timestamp now) const;
+
+  // What is due of a monitor whose next unaccounted slot is `next_run_at`: that and the slots after
+  // it up to `now`. It need not be a slot of this timetable: the first check of a monitor comes at
+  // once, and one that came due under another timetable stays due. Requires next_run_at <= now.
+  DueSlots CollapseDue(base::Timestamp next_run_at, base::Timestamp now) const;
+
+  // `count` slots from `next_run_at` on.
+  std::vector<base::Timestamp> NextTimes(base::Timestamp next_run_at, int count) const;
+
+ private:
+  base::Timestamp anchor_;
+  std::chrono::seconds frequency_;
+  std::optional<ClockSchedule> clock_;
+  std::chrono::microseconds later_{0};  // than the clock's slots
+};
+
+}  // namespace vedette::domain

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/uuid.h"
+#include "config/config_fwd.h"
+#include "domain/channel/channel.h"
+#include "domain/job/webhook.h"
+#include "store/session.h"
+
+namespace vedette::store {
+
+// What an attempt to tell a channel needs. Holds a secret address: do not log it.
+struct ChannelMessage {
+  domain::ChannelKind kind = domain::ChannelKind::kWebhook;
+  std::optional<std::string> url;  // empty where it cannot be opened with any configured key
+  std::optional<std::string> tag;
+  std::optional<base::Uuid> endpoint_id;
+  domain::ChannelNews news;
+};
+
+// What the channels of these notifications tell now, by delivery; each has a channel (CheckNotice).
+// One whose channel was deleted has no entry. Throws as InTransaction (store/session.h).
+std::map<base::Uuid, ChannelMessage> ReadChannelMessages(
+    Session& session, const std::vector<domain::Notification>& notifications,
+    const config::SecurityConfig& security);
+
+}  // namespace vedette::store

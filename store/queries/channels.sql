@@ -1,0 +1,127 @@
+-- fragment: channel_columns
+id, name, kind, coalesce(shown_url, url) as shown_url, tag, events, digest, include_values, locale, status,
+  status_reason, created_at
+
+-- fragment: told_columns
+-- Those of event_columns, of an event e.
+e.id, e.event_type, e.event_group_id, e.tick_id, e.field, e.previous_value, e.current_value, e.message, e.evidence,
+  e.sources, e.confidence, e.created_at
+
+-- name: channel_lock_org
+-- Two requests of an organisation make no more channels together than each alone.
+select from organisation where id = @org_id for update
+
+-- name: channel_count
+select count(*)::int from (select from channel where org_id = @org_id limit @limit) counted
+
+-- name: channel_insert
+insert into channel (id, org_id, name, kind, url, sealed_url, sealed_url_key_id, shown_url, tag, endpoint_id, events,
+                     digest, include_values, locale)
+values (@id, @org_id, @name, @kind, @url, @sealed_url::bytea, @sealed_url_key_id, @shown_url, @tag, @endpoint_id,
+        @events::smallint[], @digest, @include_values, @locale)
+returning :channel_columns
+
+-- name: channel_list
+-- Newest first.
+select :channel_columns
+from channel
+where org_id = @org_id and id < coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+order by id desc
+limit @limit
+
+-- name: channel_get
+select :channel_columns from channel where id = @id and org_id = @org_id
+
+-- name: channel_update
+-- What is null stays as it is; the address where @sets_url.
+update channel
+set name = coalesce(@name, name), events = coalesce(@events::smallint[], events),
+    include_values = coalesce(@include_values::boolean, include_values),
+    digest = coalesce(@digest, digest), tag = coalesce(@tag, tag),
+    url = case when @sets_url::boolean then @url else url end,
+    sealed_url = case when @sets_url then @sealed_url::bytea else sealed_url end,
+    sealed_url_key_id = case when @sets_url then @sealed_url_key_id else sealed_url_key_id end,
+    shown_url = case when @sets_url then @shown_url else shown_url end,
+    endpoint_id = case when @sets_url then @endpoint_id::uuid else endpoint_id end,
+    updated_at = now()
+where id = @id and org_id = @org_id
+returning :channel_columns
+
+-- name: channel_delete
+-- Monitors may go on naming it: what is not there is told nothing.
+delete from channel where id = @id and org_id = @org_id returning id
+
+-- name: channels_known
+-- The ones of @ids that are channels of the organisation.
+select id from channel where id = any (@ids::uuid[]) and org_id = @org_id
+
+-- name: channels_of_monitor
+-- In the order in which they were given, without those that were deleted.
+select c.id
+from monitor m
+cross join lateral unnest(m.channel_ids) with ordinality as given(id, n)
+join channel c on c.id = given.id
+where m.id = @monitor_id
+order by given.n
+
+-- name: channel_news
+-- The channels of deliveries, and what their notifications are about. Nothing of a channel that was deleted.
+select u.delivery_id, c.id as channel_id, c.org_id, c.kind, c.url, c.sealed_url, c.sealed_url_key_id, c.tag,
+       c.endpoint_id, c.include_values, m.name as monitor_name, m.metadata, r.subject
+from unnest(@delivery_id::uuid[], @channel_id::uuid[], @monitor_id::uuid[], @row_id::uuid[])
+  as u(delivery_id, channel_id, monitor_id, row_id)
+join channel c on c.id = u.channel_id
+left join monitor m on m.id = u.monitor_id
+left join monitor_row r on r.id = u.row_id
+
+-- name: channel_events
+-- The events of each delivery's check: errors, then changes by field.
+select u.delivery_id, u.monitor_id, u.row_id, :told_columns
+from unnest(@delivery_id::uuid[], @monitor_id::uuid[], @row_id::uuid[], @event_group_id::uuid[])
+  as u(delivery_id, monitor_id, row_id, event_group_id)
+cross join lateral (
+  select :event_columns
+  from event
+  where event.row_id = u.row_id and event.event_group_id = u.event_group_id
+  order by event_type desc, field collate "C"
+  limit @limit
+) e
+
+-- name: channel_urls_to_reseal
+-- Channels whose addresses were sealed with one of the former keys, at most @limit.
+select id, org_id, sealed_url as sealed, sealed_url_key_id as key_id
+from channel
+where sealed_url is not null and sealed_url_key_id = any (@former_key_id::text[])
+order by id
+limit @limit
+for no key update
+
+-- name: channel_urls_reseal
+update channel c
+set sealed_url = u.sealed, sealed_url_key_id = @encryption_key_id
+from unnest(@id::uuid[], @sealed::bytea[]) as u(id, sealed)
+where c.id = u.id
+
+-- name: channel_feed
+select org_id, name, events, include_values, created_at from channel where id = @id and kind = @kind
+
+-- name: channel_feed_events
+-- The newest events of the monitors that name the channel; of so many monitors the newest ones.
+with told as materialized (
+  select m.id, m.name
+  from monitor m
+  where m.channel_ids @> array[@id::uuid] and m.org_id = @org_id
+  order by m.id desc
+  limit @monitors_max
+)
+select t.name as monitor_name, e.monitor_id, e.row_id, :told_columns
+from told t
+cross join lateral (
+  select :event_columns, monitor_id, row_id
+  from event
+  where event.monitor_id = t.id and event_type = any (@types::smallint[])
+  order by tick_id desc, event.id desc
+  limit @limit
+) e
+order by e.tick_id desc, e.id desc
+limit @limit
