@@ -25,7 +25,7 @@ constexpr base::JsonLimits kLimits{64, 1024, kValuesMax};
 // Frames inside frames.
 constexpr int kFrameDepthMax = 8;
 
-// As DOM has them.
+// The numbers of DOM.
 enum NodeType { kElement = 1, kText = 3, kCdata = 4, kDoctype = 10, kFragment = 11 };
 
 // Indexes of children and what the browser says of few nodes, for one document.

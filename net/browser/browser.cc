@@ -55,18 +55,22 @@ struct Browser::Impl {
   };
 
   Impl(base::EventLoop& l, const config::BrowserConfig& c, const config::NetConfig& n,
-       const AddressPolicy& p, base::Logger lg)
+       const AddressPolicy& p, base::Logger lg, BrowserEvents e)
       : loop(l),
         config(c),
         user_agent(n.user_agent),
         policy(p),
         resolver(l, n.dns_servers, n.connect_timeout_ms),
         log(lg.For("browser")),
+        events(std::move(e)),
         start_timer(l, [this] { OnGone("it does not answer"); }),
-        idle_timer(l, [this] { Drop(); }) {}
+        idle_timer(l, [this] { Drop(); }) {
+    RemoveLostFolders();
+  }
 
   ~Impl() { *alive = false; }
 
+  void RemoveLostFolders();
   void Pump();
   void PumpSoon();
   void Start();
@@ -77,6 +81,10 @@ struct Browser::Impl {
   void Begin(PageId id);
   void End(PageId id, RenderedPage page);
   void FailWaiting(HttpErrorClass error_class, const std::string& error);
+  BrowserCounts Counts() const;
+  void TellChange() const {
+    if (events.changed) events.changed(Counts());
+  }
   milliseconds Since(std::chrono::nanoseconds at) const {
     return std::chrono::floor<milliseconds>(clock.SinceBoot() - at);
   }
@@ -87,10 +95,12 @@ struct Browser::Impl {
   const AddressPolicy& policy;
   Resolver resolver;
   const base::Logger log;
+  const BrowserEvents events;
   const base::SystemClock clock;
 
   State state = State::kNone;
   std::unique_ptr<BrowserProcess> process;
+  std::uint64_t process_number = 0;  // of `process`: what an older one says is passed over
   std::string agent;
   int pages_begun = 0;  // in this browser
   std::chrono::nanoseconds no_start_before{};
@@ -106,6 +116,15 @@ struct Browser::Impl {
   std::vector<std::unique_ptr<BrowserProcess>> ended_processes;
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
+
+void Browser::Impl::RemoveLostFolders() {
+  try {
+    const int removed = BrowserProcess::RemoveLostFolders();
+    if (removed > 0) log.Info("folders of killed browsers removed", {{"folders", removed}});
+  } catch (const std::runtime_error& e) {
+    log.Warn("folders of killed browsers stay", {{"error", e.what()}});
+  }
+}
 
 // One thing at a time, from the loop or at the end of a call.
 void Browser::Impl::Pump() {
@@ -128,11 +147,16 @@ void Browser::Impl::Start() {
   if (clock.SinceBoot() < no_start_before) {
     return FailWaiting(HttpErrorClass::kConnect, "the browser could not be started just now");
   }
+  const std::uint64_t number = ++process_number;
   try {
     process = std::make_unique<BrowserProcess>(
         loop, config,
-        BrowserProcess::Events{[this](const DevtoolsMessage& event) { OnEvent(event); },
-                               [this](const std::string& why) { OnGone(why); }});
+        BrowserProcess::Events{[this, number](const DevtoolsMessage& event) {
+                                 if (number == process_number) OnEvent(event);
+                               },
+                               [this, number](const std::string& why) {
+                                 if (number == process_number) OnGone(why);
+                               }});
   } catch (const std::runtime_error& e) {
     no_start_before = clock.SinceBoot() + kStartPause;
     log.Error("the browser cannot be started", {{"error", e.what()}});
@@ -143,7 +167,10 @@ void Browser::Impl::Start() {
   pages_begun = 0;
   start_timer.Start(config.start_timeout_ms);
   process->Send("Browser.getVersion", base::Json::object(), "",
-                [this](const BrowserProcess::Answer& answer) { OnStarted(answer); });
+                [this, number](const BrowserProcess::Answer& answer) {
+                  if (number == process_number) OnStarted(answer);
+                });
+  TellChange();
 }
 
 void Browser::Impl::OnStarted(const BrowserProcess::Answer& answer) {
@@ -185,7 +212,9 @@ void Browser::Impl::Drop() {
   start_timer.Stop();
   idle_timer.Stop();
   if (process == nullptr) return;
+  ++process_number;
   ended_processes.push_back(std::move(process));
+  TellChange();
   PumpSoon();
 }
 
@@ -211,7 +240,9 @@ void Browser::Impl::Begin(PageId id) {
   }
   page.load = std::make_shared<PageLoad>(loop, *process, std::move(proxy), config, agent);
   open.emplace(id, page.load.get());
-  page.load->Start(page.request.url, std::min(page.request.timeout, config.render_timeout_ms),
+  TellChange();
+  page.load->Start(page.request.url, page.request.wait_for,
+                   std::min(page.request.timeout, config.render_timeout_ms),
                    [this, id](RenderedPage rendered) { End(id, std::move(rendered)); });
 }
 
@@ -223,6 +254,8 @@ void Browser::Impl::End(PageId id, RenderedPage rendered) {
   const milliseconds took = Since(page.since);
   waiting.Charge(page.request.org_id, static_cast<std::uint64_t>(took.count()));
   rendered.response.duration = took;
+  if (events.page_ended) events.page_ended(rendered);
+  TellChange();
   // It is among those that call, and goes when they have returned.
   ended_loads.push_back(std::move(page.load));
   PumpSoon();
@@ -238,6 +271,17 @@ void Browser::Impl::PumpSoon() {
   });
 }
 
+BrowserCounts Browser::Impl::Counts() const {
+  BrowserCounts out = counts;
+  out.open = open.size();
+  out.waiting = waiting.size();
+  if (process != nullptr) {
+    out.pid = process->pid();
+    out.memory_bytes = process->memory_bytes();
+  }
+  return out;
+}
+
 void Browser::Impl::FailWaiting(HttpErrorClass error_class, const std::string& error) {
   while (const auto id = waiting.Pop()) {
     auto node = pages.extract(*id);
@@ -246,8 +290,9 @@ void Browser::Impl::FailWaiting(HttpErrorClass error_class, const std::string& e
 }
 
 Browser::Browser(base::EventLoop& loop, const config::BrowserConfig& config,
-                 const config::NetConfig& net, const AddressPolicy& policy, base::Logger log)
-    : impl_(std::make_unique<Impl>(loop, config, net, policy, log)) {}
+                 const config::NetConfig& net, const AddressPolicy& policy, base::Logger log,
+                 BrowserEvents events)
+    : impl_(std::make_unique<Impl>(loop, config, net, policy, log, std::move(events))) {}
 
 Browser::~Browser() = default;
 
@@ -290,16 +335,12 @@ void Browser::Render(RenderRequest request, std::function<void(RenderedPage page
   });
   page.timer->Start(std::max(page.request.wait_max, milliseconds(1)));
   s.waiting.Push(page.request.org_id, id);
+  s.TellChange();
   s.PumpSoon();
 }
 
 BrowserCounts Browser::counts() const {
-  BrowserCounts counts = impl_->counts;
-  if (impl_->process != nullptr) {
-    counts.pid = impl_->process->pid();
-    counts.memory_bytes = impl_->process->memory_bytes();
-  }
-  return counts;
+  return impl_->Counts();
 }
 
 }  // namespace vedette::net

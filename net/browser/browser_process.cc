@@ -2,13 +2,15 @@
 
 #include <pwd.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <stdexcept>
-#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 
 #include "net/browser/byte_stream.h"
 #include "net/browser/process_memory.h"
+#include "net/browser/profile_folder.h"
 
 namespace vedette::net {
 namespace {
@@ -26,6 +29,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kMemoryEvery{1000};
 // Commands that wait in the pipe; over it the browser hangs, and is ended.
 constexpr std::size_t kCommandBytesMax = 16 << 20;
+
+// The loop stands still for as long, once in a browser's life.
+constexpr int kDeathMilliseconds = 100;
 
 // What the browser is told. Everything that would open a connection of its own is off, and what is
 // left finds neither a name nor a proxy that would take it: only the context of a page has one.
@@ -44,7 +50,8 @@ std::vector<std::string> Flags(const config::BrowserConfig& config, const std::s
       "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
       "--disable-features=WebRtcHideLocalIpsWithMdns,AsyncDns,DnsOverHttps,MediaRouter,"
       "DialMediaRouteProvider,Translate,OptimizationHints,AutofillServerCommunication,"
-      "CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,WebBluetooth,WebUSB",
+      "CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,WebBluetooth,WebUSB,"
+      "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
       "--disable-background-networking",
       "--disable-breakpad",
       "--disable-client-side-phishing-detection",
@@ -77,29 +84,86 @@ std::vector<std::string> Flags(const config::BrowserConfig& config, const std::s
   return flags;
 }
 
-// A folder for the profile of one browser, its user's alone.
-std::string NewFolder(const passwd* user) {
-  std::string path = (std::filesystem::temp_directory_path() / "vedette-browser-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) {
-    throw std::runtime_error("no folder for the browser: " +
-                             std::generic_category().message(errno));
+// Whose the browser is: nobody's, where this process is root's. Empty: this process's user.
+std::optional<FolderOwner> BrowserUser() {
+  if (geteuid() != 0) return std::nullopt;
+  const passwd* user = getpwnam("nobody");
+  if (user == nullptr) {
+    throw std::runtime_error("the browser needs a user: there is no user nobody");
   }
-  if (user != nullptr && chown(path.c_str(), user->pw_uid, user->pw_gid) != 0) {
-    throw std::runtime_error("no folder for the browser's user: " +
-                             std::generic_category().message(errno));
+  return FolderOwner{user->pw_uid, user->pw_gid};
+}
+
+// The members point into it: it stays where it is.
+struct SpawnOptions {
+  std::vector<std::string> flags;
+  std::vector<std::string> variables;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  std::array<uv_stdio_container_t, 5> stdio{};
+  uv_process_options_t options{};
+};
+
+std::vector<char*> Pointers(std::vector<std::string>* texts) {
+  std::vector<char*> out;
+  for (std::string& text : *texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+void Fill(SpawnOptions* out, const config::BrowserConfig& config, const std::string& folder,
+          const std::optional<FolderOwner>& user, uv_stream_t* commands, uv_stream_t* answers) {
+  out->flags = Flags(config, folder);
+  // Nothing of our own environment, which has secrets.
+  out->variables = {"PATH=/usr/bin:/bin", "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8",
+                    "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent"};
+  out->arguments = Pointers(&out->flags);
+  out->environment = Pointers(&out->variables);
+  for (std::size_t i = 0; i < 3; ++i) out->stdio[i].flags = UV_IGNORE;
+  out->stdio[3].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
+  out->stdio[3].data.stream = commands;
+  out->stdio[4].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
+  out->stdio[4].data.stream = answers;
+  uv_process_options_t& options = out->options;
+  options.file = config.executable.c_str();
+  options.args = out->arguments.data();
+  options.env = out->environment.data();
+  options.cwd = folder.c_str();
+  options.stdio = out->stdio.data();
+  options.stdio_count = static_cast<int>(out->stdio.size());
+  options.flags = UV_PROCESS_DETACHED;  // a session of its own, which is killed as one
+  if (user) {
+    options.flags |= UV_PROCESS_SETUID | UV_PROCESS_SETGID;
+    options.uid = user->user;
+    options.gid = user->group;
   }
-  return path;
 }
 
 struct Child {
   uv_process_t process{};
   std::function<void(std::int64_t status, int signal)> exited;  // empty: nobody waits for it
-  std::string folder;
+  std::unique_ptr<ProfileFolder> folder;
 };
 
-void DropFolder(const std::string& folder) {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+// Waits for a process that was killed; false: it takes long to die.
+bool HasExited(int pid) {
+  for (int i = 0; i < kDeathMilliseconds; ++i) {
+    if (waitpid(pid, nullptr, WNOHANG) != 0) return true;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return false;
+}
+
+void CloseChild(uv_process_t* process) {
+  uv_close(reinterpret_cast<uv_handle_t*>(process),
+           [](uv_handle_t* handle) { delete static_cast<Child*>(handle->data); });
+}
+
+void OnExit(uv_process_t* process, std::int64_t status, int signal) {
+  auto* one = static_cast<Child*>(process->data);
+  if (one->exited) one->exited(status, signal);
+  KillSession(process->pid);
+  CloseChild(process);
 }
 
 }  // namespace
@@ -134,12 +198,9 @@ struct BrowserProcess::Impl {
 };
 
 void BrowserProcess::Impl::Start() {
-  const passwd* user = geteuid() == 0 ? getpwnam("nobody") : nullptr;
-  if (geteuid() == 0 && user == nullptr) {
-    throw std::runtime_error("the browser needs a user: there is no user nobody");
-  }
+  const std::optional<FolderOwner> user = BrowserUser();
   auto made = std::make_unique<Child>();
-  made->folder = NewFolder(user);
+  made->folder = std::make_unique<ProfileFolder>(user);
   commands = std::make_unique<ByteStream>(
       loop, ByteStream::Kind::kPipe, ByteStream::Events{{}, {}, [this] { End("it hung up"); }, {}});
   answers = std::make_unique<ByteStream>(
@@ -148,51 +209,14 @@ void BrowserProcess::Impl::Start() {
                          [this](std::string_view bytes) { OnData(bytes); },
                          [this] { End("it ended its pipe"); },
                          {}});
-  std::vector<std::string> flags = Flags(config, made->folder);
-  std::vector<char*> arguments;
-  for (std::string& flag : flags) arguments.push_back(flag.data());
-  arguments.push_back(nullptr);
-  std::array<std::string, 5> variables = {"PATH=/usr/bin:/bin", "HOME=" + made->folder,
-                                          "TMPDIR=" + made->folder, "LANG=C.UTF-8",
-                                          "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent"};
-  std::vector<char*> environment;
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
-  std::array<uv_stdio_container_t, 5> stdio{};
-  stdio[0].flags = stdio[1].flags = stdio[2].flags = UV_IGNORE;
-  stdio[3].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
-  stdio[3].data.stream = commands->raw();
-  stdio[4].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
-  stdio[4].data.stream = answers->raw();
-  uv_process_options_t options{};
-  options.file = config.executable.c_str();
-  options.args = arguments.data();
-  options.env = environment.data();
-  options.cwd = made->folder.c_str();
-  options.stdio = stdio.data();
-  options.stdio_count = static_cast<int>(stdio.size());
-  options.flags = UV_PROCESS_DETACHED;  // a session of its own, which is killed as one
-  if (user != nullptr) {
-    options.flags |= UV_PROCESS_SETUID | UV_PROCESS_SETGID;
-    options.uid = user->pw_uid;
-    options.gid = user->pw_gid;
-  }
-  options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
-    auto* one = static_cast<Child*>(process->data);
-    if (one->exited) one->exited(status, signal);
-    KillSession(process->pid);
-    DropFolder(one->folder);
-    uv_close(reinterpret_cast<uv_handle_t*>(process),
-             [](uv_handle_t* handle) { delete static_cast<Child*>(handle->data); });
-  };
+  SpawnOptions spawn;
+  Fill(&spawn, config, made->folder->path(), user, commands->raw(), answers->raw());
+  spawn.options.exit_cb = OnExit;
   child = made.release();
   child->process.data = child;
-  const int status = uv_spawn(loop.raw(), &child->process, &options);
+  const int status = uv_spawn(loop.raw(), &child->process, &spawn.options);
   if (status != 0) {
-    DropFolder(child->folder);
-    uv_close(reinterpret_cast<uv_handle_t*>(&child->process),
-             [](uv_handle_t* handle) { delete static_cast<Child*>(handle->data); });
-    child = nullptr;
+    CloseChild(&std::exchange(child, nullptr)->process);
     throw std::runtime_error(config.executable + " cannot be started: " + uv_strerror(status));
   }
   pid = child->process.pid;
@@ -239,8 +263,9 @@ void BrowserProcess::Impl::Kill() {
   memory_timer.Stop();
   if (child == nullptr) return;
   KillSession(pid);
-  DropFolder(child->folder);
   child->exited = nullptr;
+  // What is not waited for here, OnExit drops, unless the loop ends before.
+  if (HasExited(pid)) CloseChild(&child->process);
   child = nullptr;
 }
 
@@ -294,6 +319,10 @@ std::size_t BrowserProcess::memory_bytes() const {
 
 int BrowserProcess::pid() const {
   return impl_->pid;
+}
+
+int BrowserProcess::RemoveLostFolders() {
+  return RemoveLostProfiles(BrowserUser());
 }
 
 }  // namespace vedette::net

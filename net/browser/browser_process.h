@@ -52,6 +52,9 @@ class BrowserProcess {
   std::size_t memory_bytes() const;
   int pid() const;
 
+  // Removes the folders of browsers whose owner was killed, and says how many there were.
+  static int RemoveLostFolders();
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

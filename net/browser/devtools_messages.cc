@@ -1,5 +1,6 @@
 #include "net/browser/devtools_messages.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -33,16 +34,26 @@ std::string TextMember(const base::Json& json, const char* name) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
+// What is held is enough to tell answers from events, also of a message that comes byte by byte.
+void DevtoolsSplitter::Hold(std::string_view piece) {
+  if (cut_) return;
+  if (held_.size() < kAnswerBegin.size()) {
+    const std::size_t missing = std::min(kAnswerBegin.size() - held_.size(), piece.size());
+    held_.append(piece.substr(0, missing));
+    piece.remove_prefix(missing);
+  }
+  const bool is_answer = held_.starts_with(kAnswerBegin);
+  const std::size_t max = is_answer ? kDevtoolsBytesMax : kDevtoolsEventBytesMax;
+  cut_ = held_.size() + piece.size() > max;
+  if (!cut_) held_.append(piece);
+}
+
 void DevtoolsSplitter::Add(std::string_view bytes,
                            const std::function<void(std::string message, bool whole)>& message) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\0');
     const std::string_view piece = bytes.substr(0, end);
-    if (held_.size() + piece.size() > kDevtoolsBytesMax) {
-      cut_ = true;
-    } else {
-      held_.append(piece);
-    }
+    Hold(piece);
     if (end == std::string_view::npos) return;
     bytes.remove_prefix(end + 1);
     message(std::exchange(held_, {}), !std::exchange(cut_, false));

@@ -15,17 +15,21 @@ namespace vedette::net {
 
 // Longer answers are passed over; the page that asked for one fails.
 inline constexpr std::size_t kDevtoolsBytesMax = 32 << 20;
+// Longer events are passed over. A page makes them, of addresses as long as it likes.
+inline constexpr std::size_t kDevtoolsEventBytesMax = 256 << 10;
 
 // Cuts what is read into messages.
 class DevtoolsSplitter {
  public:
   // `message`: the text of one, without its NUL; `whole` false: it was longer than
-  // kDevtoolsBytesMax and this is its beginning. Called for each that ends in `bytes`, which it may
-  // not keep.
+  // kDevtoolsBytesMax, or an event longer than kDevtoolsEventBytesMax, and this is its beginning.
+  // Called for each that ends in `bytes`, which it may not keep.
   void Add(std::string_view bytes,
            const std::function<void(std::string message, bool whole)>& message);
 
  private:
+  void Hold(std::string_view piece);
+
   std::string held_;
   bool cut_ = false;
 };

@@ -15,6 +15,8 @@ namespace {
 using base::Json;
 using std::chrono::milliseconds;
 
+// How often a page is asked whether a selector matches; it may take as long each time.
+constexpr milliseconds kLookEvery{200};
 // What is left of a page's time when it is read although it is not quiet: a third, at most this.
 constexpr milliseconds kReadingReserveMax{10'000};
 
@@ -67,6 +69,7 @@ struct PageLoad::Impl {
         config(c),
         user_agent(std::move(agent)),
         quiet(loop, [this] { Read(); }),
+        look(loop, [this] { LookForMatch(); }),
         deadline(loop, [this] { OnDeadline(); }) {
     proxy->WhenExceeded([this] { FailOverBound(); });
   }
@@ -75,6 +78,8 @@ struct PageLoad::Impl {
   void Ask(std::string_view method, Json params, std::function<void(const Json& result)> then);
   void Tell(std::string_view method, Json params);
   void MakeContext();
+  void MakeTarget();
+  void CloseContext(BrowserProcess* of);
   void Attach(const std::string& target);
   void Navigate();
   void OnEvent(const DevtoolsMessage& event);
@@ -82,10 +87,16 @@ struct PageLoad::Impl {
   void OnResponse(const Json& event);
   void OnRequestEnd(const Json& event);
   void LookForQuiet();
+  void LookForMatch();
+  void AskWhetherItMatches(const Json& world);
+  void OnMatch(const BrowserProcess::Answer& answer);
+  void AskMatch(std::string_view method, Json params,
+                std::function<void(const BrowserProcess::Answer& answer)> then);
   void OnDeadline();
   void Read();
   void ReadAsSent();
   void Fail(HttpErrorClass error_class, std::string error);
+  void FailCommand(const std::string& error);
   void FailNavigation(const std::string& error);
   bool FailOverBound();
   void End(RenderedPage page);
@@ -97,6 +108,8 @@ struct PageLoad::Impl {
   std::weak_ptr<PageLoad> self;
   State state = State::kMaking;
   std::string url;
+  std::string wait_for;
+  bool is_asking = false;  // whether `wait_for` matches
   Done done;
   milliseconds reserve{};
   std::string context;
@@ -109,6 +122,7 @@ struct PageLoad::Impl {
   std::set<std::string> in_flight;
   std::size_t requests = 0;
   base::Timer quiet;
+  base::Timer look;
   base::Timer deadline;
 };
 
@@ -120,8 +134,7 @@ void PageLoad::Impl::Ask(std::string_view method, Json params,
                   const auto held = weak.lock();
                   if (held == nullptr || held->impl_->state == State::kEnded) return;
                   if (answer.error.empty()) return then(answer.result);
-                  held->impl_->Fail(HttpErrorClass::kProtocol,
-                                    "the browser refused a command: " + answer.error);
+                  held->impl_->FailCommand(answer.error);
                 });
 }
 
@@ -129,21 +142,37 @@ void PageLoad::Impl::Tell(std::string_view method, Json params) {
   if (browser != nullptr) browser->Send(method, std::move(params), session, nullptr);
 }
 
+// The answer is waited for even where the page has ended meanwhile: the context would stay.
 void PageLoad::Impl::MakeContext() {
-  Ask("Target.createBrowserContext",
-      {{"disposeOnDetach", true},
-       {"proxyServer", "http://127.0.0.1:" + std::to_string(proxy->port())},
-       {"proxyBypassList", "<-loopback>"}},
-      [this](const Json& made) {
-        context = TextMember(made, "browserContextId");
-        Tell("Browser.setDownloadBehavior", {{"behavior", "deny"}, {"browserContextId", context}});
-        Ask("Target.createTarget",
-            {{"url", "about:blank"},
-             {"browserContextId", context},
-             {"width", 1280},
-             {"height", 900}},
-            [this](const Json& target) { Attach(TextMember(target, "targetId")); });
-      });
+  Json params = {{"disposeOnDetach", true},
+                 {"proxyServer", "http://127.0.0.1:" + std::to_string(proxy->port())},
+                 {"proxyBypassList", "<-loopback>"}};
+  browser->Send("Target.createBrowserContext", std::move(params), "",
+                [held = self.lock(), asked = browser](const BrowserProcess::Answer& answer) {
+                  Impl& impl = *held->impl_;
+                  impl.context = TextMember(answer.result, "browserContextId");
+                  if (impl.state == State::kEnded) return impl.CloseContext(asked);
+                  if (!answer.error.empty()) return impl.FailCommand(answer.error);
+                  impl.MakeTarget();
+                });
+}
+
+void PageLoad::Impl::MakeTarget() {
+  Tell("Browser.setDownloadBehavior", {{"behavior", "deny"}, {"browserContextId", context}});
+  Ask("Target.createTarget",
+      {{"url", "about:blank"}, {"browserContextId", context}, {"width", 1280}, {"height", 900}},
+      [this](const Json& target) { Attach(TextMember(target, "targetId")); });
+}
+
+// The answer is what this object waits for, to be destroyed with its port.
+void PageLoad::Impl::CloseContext(BrowserProcess* of) {
+  if (context.empty()) return;
+  of->Send("Target.disposeBrowserContext", {{"browserContextId", std::exchange(context, {})}}, "",
+           [held = self.lock()](const BrowserProcess::Answer&) {});
+}
+
+void PageLoad::Impl::FailCommand(const std::string& error) {
+  Fail(HttpErrorClass::kProtocol, "the browser refused a command: " + error);
 }
 
 // The main frame of a target has its id.
@@ -162,6 +191,7 @@ void PageLoad::Impl::Attach(const std::string& target) {
 
 void PageLoad::Impl::Navigate() {
   state = State::kLoading;
+  if (!wait_for.empty()) look.Start(kLookEvery, kLookEvery);
   Ask("Page.navigate", {{"url", url}}, [this](const Json& result) {
     const std::string error = TextMember(result, "errorText");
     if (!error.empty()) FailNavigation(error);
@@ -203,6 +233,7 @@ void PageLoad::Impl::OnRequest(const Json& event) {
     document_request = id;
     page.url = TextMember(Member(event, "request"), "url");
     in_flight.clear();
+    is_asking = false;  // of the document before
   } else if (!Counts(type)) {
     return;
   }
@@ -237,15 +268,63 @@ void PageLoad::Impl::OnRequestEnd(const Json& event) {
 
 void PageLoad::Impl::LookForQuiet() {
   if (state != State::kLoading || document != Document::kLoaded || !in_flight.empty()) return;
+  if (!wait_for.empty() && IsHtml(mime_type)) return;
   if (!quiet.active()) quiet.Start(config.quiet_ms);
+}
+
+// A world of scripts of our own, in which those of the page have changed nothing. The document may
+// go between the question and its answer: then the next one is asked.
+void PageLoad::Impl::LookForMatch() {
+  if (state != State::kLoading || document == Document::kNone || is_asking) return;
+  is_asking = true;
+  AskMatch("Page.createIsolatedWorld", {{"frameId", main_frame}, {"worldName", "vedette"}},
+           [this](const BrowserProcess::Answer& made) {
+             if (!made.error.empty()) return;
+             const auto world = made.result.find("executionContextId");
+             if (world != made.result.end()) AskWhetherItMatches(*world);
+           });
+}
+
+void PageLoad::Impl::AskWhetherItMatches(const Json& world) {
+  is_asking = true;
+  AskMatch(
+      "Runtime.evaluate",
+      {{"expression", "document.querySelector(" + base::DumpJson(Json(wait_for)) + ") !== null"},
+       {"contextId", world},
+       {"returnByValue", true},
+       {"silent", true},
+       {"timeout", kLookEvery.count()}},
+      [this](const BrowserProcess::Answer& answer) { OnMatch(answer); });
+}
+
+void PageLoad::Impl::OnMatch(const BrowserProcess::Answer& answer) {
+  const Json& fault = Member(answer.result, "exceptionDetails");
+  if (TextMember(Member(fault, "exception"), "className") == "DOMException") {
+    return Fail(HttpErrorClass::kProtocol, "wait_for is no selector that the browser knows");
+  }
+  const Json& result = Member(answer.result, "result");
+  const auto value = result.find("value");
+  if (value != result.end() && value->is_boolean() && value->get<bool>()) Read();
+}
+
+// The same as Ask where the page goes on whatever the answer is.
+void PageLoad::Impl::AskMatch(std::string_view method, Json params,
+                              std::function<void(const BrowserProcess::Answer& answer)> then) {
+  browser->Send(method, std::move(params), session,
+                [weak = self, then = std::move(then)](const BrowserProcess::Answer& answer) {
+                  const auto held = weak.lock();
+                  if (held == nullptr || held->impl_->state != State::kLoading) return;
+                  held->impl_->is_asking = false;
+                  then(answer);
+                });
 }
 
 // The first time the page is read as it is; the second time it has not answered.
 void PageLoad::Impl::OnDeadline() {
   if (FailOverBound()) return;
   if (state == State::kLoading && document != Document::kNone) {
-    Read();
-    return deadline.Start(reserve);
+    deadline.Start(reserve);
+    return Read();
   }
   const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? url : page.url));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
@@ -256,6 +335,7 @@ void PageLoad::Impl::Read() {
   if (FailOverBound()) return;
   state = State::kReading;
   quiet.Stop();
+  look.Stop();
   if (!IsHtml(mime_type)) return ReadAsSent();
   browser->SendForText("DOMSnapshot.captureSnapshot", {{"computedStyles", Json::array()}}, session,
                        [weak = self](std::string text, std::string error) {
@@ -312,11 +392,10 @@ void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
 void PageLoad::Impl::End(RenderedPage ended) {
   if (std::exchange(state, State::kEnded) == State::kEnded) return;
   quiet.Stop();
+  look.Stop();
   deadline.Stop();
-  if (browser != nullptr && !context.empty()) {
-    browser->Send("Target.disposeBrowserContext", {{"browserContextId", context}}, "", nullptr);
-  }
-  browser = nullptr;
+  proxy->Stop();
+  if (browser != nullptr) CloseContext(std::exchange(browser, nullptr));
   if (ended.response.error_class == HttpErrorClass::kNone) {
     const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended.url));
     if (fault.error_class != HttpErrorClass::kNone &&
@@ -326,6 +405,8 @@ void PageLoad::Impl::End(RenderedPage ended) {
       ended.response.error = fault.error;
     }
   }
+  ended.bytes = proxy->bytes();
+  ended.refused = proxy->refused();
   const auto tell = std::move(done);
   tell(std::move(ended));
 }
@@ -337,10 +418,11 @@ PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_p
 
 PageLoad::~PageLoad() = default;
 
-void PageLoad::Start(std::string url, milliseconds timeout, Done done) {
+void PageLoad::Start(std::string url, std::string wait_for, milliseconds timeout, Done done) {
   Impl& s = *impl_;
   s.self = weak_from_this();
   s.url = std::move(url);
+  s.wait_for = std::move(wait_for);
   s.done = std::move(done);
   s.reserve = std::min(timeout / 3, kReadingReserveMax);
   s.deadline.Start(timeout - s.reserve);

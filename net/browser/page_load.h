@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ struct RenderedPage {
   HttpResponse response;  // of the document; its class and error where there is no page
   std::string url;        // of the document, after redirects and scripts
   Kind kind = Kind::kSnapshot;
+  std::size_t bytes = 0;      // that it fetched and sent, whatever came of it
+  std::uint64_t refused = 0;  // connections that it was not allowed
 };
 
 // One page in the browser: a context of its own, with a proxy of its own, until it has been read.
@@ -30,8 +33,11 @@ struct RenderedPage {
 //   makes its context ──▶ loads ──▶ is quiet, or its time is nearly over ──▶ reads ──▶ ended
 //          └────────────────┴─────────── an error, a bound, its time ──────────┴──────▶ ended
 //
-// Quiet: the document is loaded, and for config.quiet_ms nothing was being fetched. Its context is
-// closed when it has ended, its proxy when it is destroyed. Loop thread only.
+// Quiet: the document is loaded, and for config.quiet_ms nothing was being fetched; or, where it is
+// asked for, a selector matches. When it has
+// ended its proxy carries nothing more and its context is closed; the port of the proxy stays taken
+// until the browser says that the context is, or is gone: the object lives as long. Loop thread
+// only.
 class PageLoad : public std::enable_shared_from_this<PageLoad> {
  public:
   using Done = std::function<void(RenderedPage page)>;
@@ -43,8 +49,10 @@ class PageLoad : public std::enable_shared_from_this<PageLoad> {
   PageLoad(const PageLoad&) = delete;
   PageLoad& operator=(const PageLoad&) = delete;
 
-  // `done` exactly once, later; not after Abandon.
-  void Start(std::string url, std::chrono::milliseconds timeout, Done done);
+  // `wait_for`: the page is read when this CSS selector matches in its main document, or at the end
+  // of its time; empty: when nothing is being fetched. `done` exactly once, later; Abandon calls
+  // it, too.
+  void Start(std::string url, std::string wait_for, std::chrono::milliseconds timeout, Done done);
 
   // An event of the browser; those of other sessions are passed over.
   void OnEvent(const DevtoolsMessage& event);

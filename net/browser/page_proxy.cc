@@ -29,6 +29,8 @@ constexpr std::size_t kBehindMax = 256 << 10;
 constexpr std::size_t kAddressesMax = 4;
 // The head of a request, the name and one connection each have this long.
 constexpr milliseconds kStepTimeMax{10'000};
+// The longest name of a host that there is; nothing is remembered of what is longer.
+constexpr std::size_t kHostBytesMax = 255;
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
 constexpr std::string_view kForbidden =
     "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -92,6 +94,7 @@ struct PageProxy::Impl {
   std::uint64_t refused = 0;
   std::size_t bytes = 0;
   const char* exceeded = nullptr;
+  bool stopped = false;
   std::function<void()> when_exceeded;
   std::map<std::string, Fault> faults;  // by host; bounded by the connections of a page
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // for the resolver's callbacks
@@ -143,7 +146,7 @@ void PageProxy::Impl::Accept() {
                            }
                          }});
   if (!relay->browser->Accept(reinterpret_cast<uv_stream_t*>(listener))) return;
-  if (exceeded != nullptr || relays.size() >= bounds.connections_open_max) return;
+  if (stopped || relays.size() >= bounds.connections_open_max) return;
   if (connections > bounds.connections_max) return Exceed("connections");
   Relay& made = *relay;
   relays.emplace(id, std::move(relay));
@@ -153,7 +156,10 @@ void PageProxy::Impl::Accept() {
 
 void PageProxy::Impl::Await(Relay& relay, HttpErrorClass error_class) {
   relay.timer = std::make_unique<base::Timer>(loop, [this, id = relay.id, error_class] {
-    if (Relay* one = Find(id)) Refuse(*one, error_class, "it took too long to be reached");
+    Relay* one = Find(id);
+    if (one == nullptr) return;
+    if (error_class == HttpErrorClass::kConnect && !one->addresses.empty()) return Connect(*one);
+    Refuse(*one, error_class, "it took too long to be reached");
   });
   relay.timer->Start(kStepTimeMax);
 }
@@ -286,7 +292,7 @@ void PageProxy::Impl::OnServerData(std::uint64_t id, std::string_view data) {
 void PageProxy::Impl::Refuse(Relay& relay, HttpErrorClass error_class, std::string error) {
   const bool is_refused = error_class == HttpErrorClass::kRefusedAddress;
   if (is_refused) ++refused;
-  faults[relay.host] = {error_class, std::move(error)};
+  if (relay.host.size() <= kHostBytesMax) faults[relay.host] = {error_class, std::move(error)};
   relay.server = nullptr;
   relay.timer = nullptr;
   if (!relay.request) {
@@ -322,6 +328,7 @@ bool PageProxy::Impl::Count(std::size_t n) {
 void PageProxy::Impl::Exceed(const char* bound) {
   if (exceeded != nullptr) return;
   exceeded = bound;
+  stopped = true;
   relays.clear();
   if (when_exceeded) when_exceeded();
 }
@@ -342,6 +349,11 @@ int PageProxy::port() const {
 PageProxy::Fault PageProxy::FaultOf(const std::string& host) const {
   const auto it = impl_->faults.find(host);
   return it == impl_->faults.end() ? Fault{} : it->second;
+}
+
+void PageProxy::Stop() {
+  impl_->stopped = true;
+  impl_->relays.clear();
 }
 
 const char* PageProxy::exceeded() const {

@@ -51,6 +51,10 @@ class PageProxy {
   };
   Fault FaultOf(const std::string& host) const;
 
+  // Ends every connection and carries nothing more, but keeps its port: while the browser may still
+  // try it, nobody else's is to be found there.
+  void Stop();
+
   // The page was over a bound; nothing more is carried for it. The name of the bound; null: not.
   const char* exceeded() const;
   // Called once, when that happens; it must not destroy this object.

@@ -15,8 +15,8 @@
 namespace vedette::net {
 namespace {
 
-using test::BrowserTest;
 using test::DnsServer;
+using test::OwnBrowserTest;
 using test::Pages;
 using test::Site;
 using ::testing::HasSubstr;
@@ -174,10 +174,10 @@ const char* const kWorker =
     "const at = location.search.slice(1); self.addEventListener('install', e => e.waitUntil("
     "fetch('http://' + at + '/sw', {mode: 'no-cors'}).catch(() => {})));";
 
-class BrowserG9 : public BrowserTest {
+class BrowserG9 : public OwnBrowserTest {
  protected:
   void SetUp() override {
-    BrowserTest::SetUp();
+    OwnBrowserTest::SetUp();
     net_.dns_servers = {dns_.address()};
     dns_.Set("inside.example", {"127.0.0.3"});
     dns_.Set("inside6.example", {"::1"});

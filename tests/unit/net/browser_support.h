@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
@@ -71,30 +74,41 @@ class Site {
   RawServer server_;
 };
 
-// A browser on a loop of its own. Servers on 127.0.0.1 are allowed, and nothing else of loopback,
-// unless a test says otherwise before the first page.
-class BrowserTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (access(config_.executable.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no chromium";
+// Servers on 127.0.0.1 are allowed, and nothing else of loopback.
+inline config::NetConfig BrowserNet() {
+  config::NetConfig net = NetConfig();
+  net.user_agent = "vedette-test";
+  net.allow = {"127.0.0.1/32"};
+  return net;
+}
+
+// A browser on a loop of its own; it starts with the first page.
+class TestBrowser {
+ public:
+  TestBrowser(const config::BrowserConfig& config, const config::NetConfig& net)
+      : policy_(net.allow) {
+    loop_.Run([&] {
+      BrowserEvents events;
+      events.page_ended = [this](const RenderedPage& page) {
+        bytes_ += page.bytes;
+        refused_ += page.refused;
+      };
+      browser_ =
+          std::make_unique<Browser>(loop_.loop, config, net, policy_, Silent(), std::move(events));
+    });
   }
-  ~BrowserTest() override {
+  ~TestBrowser() {
     loop_.Run([&] { browser_.reset(); });
   }
 
-  std::future<RenderedPage> Begin(const std::string& url,
-                                  milliseconds timeout = milliseconds(30'000)) {
-    if (browser_ == nullptr) {
-      policy_ = std::make_unique<AddressPolicy>(net_.allow);
-      loop_.Run([&] {
-        browser_ = std::make_unique<Browser>(loop_.loop, config_, net_, *policy_, Silent());
-      });
-    }
+  std::future<RenderedPage> Begin(const std::string& url, milliseconds timeout,
+                                  const std::string& wait_for = "") {
     auto result = std::make_shared<std::promise<RenderedPage>>();
-    loop_.loop.Post([this, url, timeout, result] {
+    loop_.loop.Post([this, url, timeout, wait_for, result] {
       RenderRequest request;
       request.org_id = base::Uuid::V4();
       request.url = url;
+      request.wait_for = wait_for;
       request.timeout = timeout;
       request.wait_max = milliseconds(120'000);
       browser_->Render(std::move(request),
@@ -102,25 +116,66 @@ class BrowserTest : public ::testing::Test {
     });
     return result->get_future();
   }
-  RenderedPage Render(const std::string& url, milliseconds timeout = milliseconds(30'000)) {
-    return Begin(url, timeout).get();
-  }
   BrowserCounts Counts() {
     return loop_.Run([&] { return browser_->counts(); });
   }
-
-  config::BrowserConfig config_ = BrowserOptions();
-  config::NetConfig net_ = [] {
-    config::NetConfig net = NetConfig();
-    net.user_agent = "vedette-test";
-    net.allow = {"127.0.0.1/32"};
-    return net;
-  }();
+  // What the pages took that have ended.
+  std::size_t bytes() const { return bytes_; }
+  std::uint64_t refused() const { return refused_; }
 
  private:
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<std::uint64_t> refused_{0};
   LoopThread loop_;
-  std::unique_ptr<AddressPolicy> policy_;
+  AddressPolicy policy_;
   std::unique_ptr<Browser> browser_;
+};
+
+// The base of both fixtures: the browser starts with the first page.
+class BrowserFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (access(config_.executable.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no chromium";
+  }
+
+  virtual TestBrowser& browser() = 0;
+
+  std::future<RenderedPage> Begin(const std::string& url,
+                                  milliseconds timeout = milliseconds(30'000)) {
+    return browser().Begin(url, timeout);
+  }
+  RenderedPage Render(const std::string& url, milliseconds timeout = milliseconds(30'000)) {
+    return Begin(url, timeout).get();
+  }
+  BrowserCounts Counts() { return browser().Counts(); }
+
+  config::BrowserConfig config_ = BrowserOptions();
+  config::NetConfig net_ = BrowserNet();
+};
+
+// A browser for each test, which may change config_ and net_ before the first page.
+class OwnBrowserTest : public BrowserFixture {
+ protected:
+  TestBrowser& browser() override {
+    if (browser_ == nullptr) browser_ = std::make_unique<TestBrowser>(config_, net_);
+    return *browser_;
+  }
+
+ private:
+  std::unique_ptr<TestBrowser> browser_;
+};
+
+// One browser for all tests of the suite: a start takes longer than a page.
+class BrowserTest : public BrowserFixture {
+ protected:
+  static void TearDownTestSuite() { shared_ = nullptr; }
+  TestBrowser& browser() override {
+    if (shared_ == nullptr) shared_ = std::make_unique<TestBrowser>(config_, net_);
+    return *shared_;
+  }
+
+ private:
+  static inline std::unique_ptr<TestBrowser> shared_;
 };
 
 }  // namespace vedette::net::test

@@ -42,6 +42,21 @@ TEST(DevtoolsMessages, AMessageThatIsTooLongIsPassedOverAndTheNextIsWhole) {
   EXPECT_EQ(AnswerId(first), 77);
 }
 
+TEST(DevtoolsMessages, ALongEventIsPassedOverWhereALongAnswerIsRead) {
+  const std::string much(kDevtoolsEventBytesMax, 'x');
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}}) {
+    DevtoolsSplitter splitter;
+    std::vector<bool> whole;
+    const std::string text =
+        "{\"method\":\"" + much + '\0' + "{\"id\":7,\"" + much + '\0' + "{}" + '\0';
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      splitter.Add(std::string_view(text).substr(at, piece),
+                   [&](const std::string&, bool is_whole) { whole.push_back(is_whole); });
+    }
+    EXPECT_THAT(whole, ElementsAre(false, true, true));
+  }
+}
+
 TEST(DevtoolsMessages, OnlyAnswersHaveAnId) {
   EXPECT_EQ(AnswerId(R"({"id":12,"result":{}})"), 12);
   EXPECT_EQ(AnswerId(R"({"method":"Page.x","params":{"id":3}})"), std::nullopt);
