@@ -1,6 +1,7 @@
 #include "app/probe_set.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -45,9 +46,29 @@ bool AnyRenders(const config::Config& config) {
   });
 }
 
+net::BrowserEvents Measured(metrics::Metrics& metrics) {
+  net::BrowserEvents events;
+  events.page_ended = [&metrics](const net::RenderedPage& page) {
+    const net::HttpErrorClass error = page.response.error_class;
+    metrics.AddRenderedPage(
+        error == net::HttpErrorClass::kNone ? "ok" : net::HttpErrorClassName(error),
+        page.response.duration, static_cast<std::int64_t>(page.bytes),
+        static_cast<std::int64_t>(page.refused));
+  };
+  events.changed = [&metrics,
+                    before = net::BrowserCounts{}](const net::BrowserCounts& now) mutable {
+    metrics.SetBrowser(static_cast<std::int64_t>(now.open), static_cast<std::int64_t>(now.waiting),
+                       static_cast<std::int64_t>(now.memory_bytes));
+    metrics.AddBrowsers(static_cast<std::int64_t>(now.starts - before.starts),
+                        static_cast<std::int64_t>(now.deaths - before.deaths));
+    before = now;
+  };
+  return events;
+}
+
 // The browser starts with the first page.
-std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, const config::Config& config,
-                                         const config::NetConfig& net,
+std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
+                                         const config::Config& config, const config::NetConfig& net,
                                          const net::AddressPolicy& policy,
                                          const base::Logger& log) {
   const std::string lack = net::Browser::Lack(config.browser, net);
@@ -55,6 +76,7 @@ std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, const config::Co
     throw std::runtime_error("[browser] enabled is true, but pages cannot be rendered: " + lack);
   }
   if (!AnyRenders(config)) return nullptr;
+  metrics.SetBrowserMissing(!lack.empty());
   if (!lack.empty()) {
     log.Warn("pages are not rendered, although a tier asks for it", {{"why", lack}});
     return nullptr;
@@ -65,10 +87,15 @@ std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, const config::Co
         "has");
   }
   log.Info("pages can be rendered", {{"browser", config.browser.executable}});
-  return std::make_unique<net::Browser>(loop, config.browser, net, policy, log);
+  return std::make_unique<net::Browser>(loop, config.browser, net, policy, log, Measured(metrics));
 }
 
 }  // namespace
+
+std::string RenderingLack(const config::Config& config) {
+  if (!AnyRenders(config)) return "no tier of kind web has `render` set to auto or always";
+  return net::Browser::Lack(config.browser, config.net);
+}
 
 ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                    const net::AddressPolicy& policy, const config::Config& config,
@@ -88,7 +115,7 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
                        [&metrics](const std::string& service, int limit) {
                          metrics.SetServiceLimit(service, limit);
                        }),
-      browser_(NewBrowser(loop, config, net_, policy, log)),
+      browser_(NewBrowser(loop, metrics, config, net_, policy, log)),
       parse_pool_("parse", ParseLimits(config.worker)),
       memory_(config.worker.pages_remembered_bytes_max),
       sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,

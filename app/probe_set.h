@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/byte_budget.h"
@@ -25,6 +26,10 @@
 #include "worker/services/request_room.h"
 
 namespace vedette::app {
+
+// Why no page is rendered by this configuration on this machine: a sentence without its full stop.
+// Empty: those are for which a tier asks.
+std::string RenderingLack(const config::Config& config);
 
 // The probes of the configuration's tiers, with the clients and the parse pool that they share.
 // Lives on `loop`; built and destroyed while it does not run, or on it.

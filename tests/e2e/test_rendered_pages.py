@@ -121,6 +121,20 @@ def test_where_there_is_no_browser_pages_are_read_as_sent_and_the_log_says_why(b
     assert not said and "(made_by_scripts)" in log and "/nonexistent/chromium" in log
 
 
+def test_a_check_of_the_configuration_says_whether_pages_are_rendered(binary):
+    def said(**settings):
+        environment = {"PATH": "/usr/bin:/bin", "VEDETTE_DATABASE_URL": "postgresql://a@127.0.0.1:1/a", **settings}
+        done = subprocess.run([binary, "config", "--check"], capture_output=True, text=True, env=environment, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()[-1]
+
+    assert "`render`" in said()
+    renders = {"VEDETTE_PROBES_DEFAULT_RENDER": "auto"}
+    assert "not rendered" in (missing := said(**renders, VEDETTE_BROWSER_EXECUTABLE="/nonexistent/chromium"))
+    assert "/nonexistent/chromium" in missing
+    assert said(**renders, VEDETTE_BROWSER_EXECUTABLE="/bin/true") == "Pages made by scripts: rendered by /bin/true."
+
+
 def test_a_start_that_insists_on_a_browser_fails_without(binary, site):
     environment = {"PATH": "/usr/bin:/bin", "VEDETTE_BROWSER_ENABLED": "true", "VEDETTE_NET_ALLOW": "127.0.0.1/32",
                    "VEDETTE_BROWSER_EXECUTABLE": "/nonexistent/chromium"}
