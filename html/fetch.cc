@@ -208,6 +208,7 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   request.org_id = page.request.org_id;
   request.url = page.request.url;
   request.timeout = page.request.timeout;
+  request.wait_for = page.request.wait_for;
   request.wait_max = page.request.turn_wait_max;
   request.on_turn = page.request.on_turn;
   browser->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
@@ -220,6 +221,10 @@ void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
   Page* page = Find(id);
   if (page == nullptr) return;
   if (rendered.response.error_class == net::HttpErrorClass::kNone) {
+    // What came is there already, so that it does not wait for room; the check is tried again.
+    auto held = std::make_shared<base::ByteBudget::Holding>(budget.Open(page->request.org_id));
+    if (!held->TryTake(rendered.response.body.size())) return Finish(id, OverloadedFailure());
+    rendered.response.held = std::move(held);
     page->request.url = std::move(rendered.url);
     page->has_snapshot = rendered.kind == net::RenderedPage::Kind::kSnapshot;
   }

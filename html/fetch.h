@@ -80,6 +80,7 @@ struct FetchRequest {
   // Has the page's scripts run, in the browser: `own_headers` are not sent then, nothing is
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
+  std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };
@@ -94,7 +95,8 @@ struct FetchRequest {
 // Each hop is checked (G9); at most kRedirectsMax are followed. A page that is rendered comes from
 // the browser instead, whole, after its redirects. Where the memory has a reading of
 // the page under the same key, only another version is asked for; the same bytes are not read
-// again. A page counts in `budget` from its first byte until it has been read. Threads are taken in
+// again. A page counts in `budget` from its first byte, one that is rendered from the browser's
+// answer on, until it has been read. Threads are taken in
 // turns by organisation. Its failures:
 //   refused_address, dns, connect, tls, timeout, http_status, blocked, body_too_large, protocol,
 //   bad_content, overloaded, and those of the reader

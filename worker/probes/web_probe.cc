@@ -26,6 +26,7 @@
 namespace vedette::worker {
 namespace {
 
+using domain::Render;
 using html::FieldSet;
 using html::PageReading;
 using std::chrono::milliseconds;
@@ -42,14 +43,6 @@ constexpr std::string_view kTooSlow = "Reading the page takes too long; simpler 
 // first once more.
 constexpr std::size_t kScriptedHostsMax = 10'000;
 constexpr std::chrono::hours kScriptedFor{24};
-
-// Which pages have their scripts run (docs/probes.md).
-enum class Render { kNever, kAuto, kAlways };
-
-Render RenderOf(std::string_view name) {
-  if (name == "always") return Render::kAlways;
-  return name == "auto" ? Render::kAuto : Render::kNever;
-}
 
 std::string HostOf(std::string_view url) {
   net::UrlParts parts;
@@ -153,7 +146,9 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
         fetcher(l, client, p, policy, memory, budget, net_config.user_agent, browser),
         robots(book),
         body_bytes_max(probe_config.body_bytes_max),
-        render(browser == nullptr ? Render::kNever : RenderOf(probe_config.render)) {}
+        render(browser == nullptr
+                   ? Render::kNever
+                   : domain::ParseRender(probe_config.render).value_or(Render::kNever)) {}
 
   void Read(ProbeRequest request, std::size_t text_bytes_max, Done done);
   void Compile(Check check);
@@ -162,6 +157,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void Fetch(Check check, const SharedFields& fields);
   void FetchOnce(html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
+  Render RenderOf(const ProbeSpec& spec) const;
   bool RendersFirst(const Check& check);
 
   base::EventLoop& loop;
@@ -169,7 +165,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   html::Fetcher fetcher;
   html::RobotsCache* const robots;  // null: robots.txt is not asked
   const std::size_t body_bytes_max;
-  const Render render;
+  const Render render;  // at most
   const base::SystemClock clock;
 
   std::unordered_map<CheckId, Compiling> compiling;
@@ -251,6 +247,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   fetch.url = std::move(check.url);
   fetch.own_headers = check.request.spec->request_headers;
   fetch.render = RendersFirst(check);
+  fetch.wait_for = check.request.spec->options.wait_for;
   // What belongs to no monitor is looked at once, and nothing is remembered of it.
   if (!check.request.spec->monitor_id.is_nil()) {
     fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
@@ -285,7 +282,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
         fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
     done({std::move(failure), {}});
   };
-  if (render == Render::kAuto && !fetch.render && fetch.own_headers == nullptr) {
+  if (RenderOf(*check.request.spec) == Render::kAuto && !fetch.render) {
     const auto began = clock.SinceBoot();
     then = [weak = weak_from_this(), again = fetch, read, then = std::move(then),
             began](html::Fetched fetched) mutable {
@@ -302,9 +299,15 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   FetchOnce(std::move(fetch), std::move(read), std::move(then));
 }
 
+// The browser would send a monitor's own headers to more than the row's own host.
+Render WebProbe::Impl::RenderOf(const ProbeSpec& spec) const {
+  if (spec.request_headers != nullptr) return Render::kNever;
+  return domain::RenderIn(render, spec.options);
+}
+
 bool WebProbe::Impl::RendersFirst(const Check& check) {
-  if (check.request.spec->request_headers != nullptr) return false;
-  if (render != Render::kAuto) return render == Render::kAlways;
+  const Render asked = RenderOf(*check.request.spec);
+  if (asked != Render::kAuto) return asked == Render::kAlways;
   const auto since = scripted.Find(HostOf(check.url));
   return since && clock.SinceBoot() - *since < kScriptedFor;
 }
