@@ -72,7 +72,8 @@ worker::ProbeResult Observe(const config::Config& config, domain::Tier tier,
   base::EventLoop loop;
   metrics::Metrics metrics(VEDETTE_VERSION);
   const net::AddressPolicy policy(config.net.allow);
-  ProbeSet probes(loop, clock, metrics, policy, config);
+  const base::Logger log(base::LogLevel::kWarn, base::LogFormat::kText);
+  ProbeSet probes(loop, clock, metrics, policy, config, log);
   std::optional<worker::ProbeResult> result;
   loop.Post([&] {
     probes.tiers().at(tier).probe->Start(std::move(request), [&](worker::ProbeResult r) {
@@ -215,7 +216,7 @@ worker::RowResult Work(const config::Config& config, const LookupOnceOptions& op
   metrics::Metrics metrics(VEDETTE_VERSION);
   const net::AddressPolicy policy(config.net.allow);
   const base::Logger log(base::LogLevel::kOff, base::LogFormat::kText);
-  ProbeSet probes(loop, clock, metrics, policy, config);
+  ProbeSet probes(loop, clock, metrics, policy, config, log);
   RowBlockSet blocks(
       loop, clock, metrics, probes.service_client(), probes.service_budgets(), probes.sites(),
       {std::make_unique<worker::NoEmailMemory>(), std::make_unique<OpenMailServerMemory>(loop)},

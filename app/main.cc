@@ -21,6 +21,7 @@
 #include "app/commands.h"
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
+#include "app/probe_set.h"
 #include "app/process.h"
 #include "app/service.h"
 #include "base/clock.h"
@@ -247,8 +248,12 @@ struct ConfigOptions {
 
 int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
   if (options.check) {
-    common.Load();
+    const config::Config config = common.Load();
+    const std::string lack = RenderingLack(config);
     fmt::print("The configuration is sound.\n");
+    fmt::print("Pages made by scripts: {}.\n", lack.empty()
+                                                   ? "rendered by " + config.browser.executable
+                                                   : "not rendered, because " + lack);
   } else {
     fmt::print("{}", config::DefaultConfigText());
   }

@@ -54,6 +54,7 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
     spec->subject_type = request.subject_type;
     spec->tier = request.tier;
     spec->research_plan = request.research_plan;
+    spec->options = request.options;
     if (!request.request_headers.empty()) {
       spec->request_headers =
           std::make_shared<const domain::RequestHeaders>(request.request_headers);

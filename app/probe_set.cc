@@ -1,5 +1,8 @@
 #include "app/probe_set.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
 #include <utility>
 
 #include "config/config.h"
@@ -37,10 +40,66 @@ config::NetConfig WithUserAgent(config::NetConfig net) {
   return net;
 }
 
+bool AnyRenders(const config::Config& config) {
+  return std::any_of(config.probes.begin(), config.probes.end(), [](const auto& tier) {
+    return tier.second.kind == "web" && tier.second.render != "never";
+  });
+}
+
+net::BrowserEvents Measured(metrics::Metrics& metrics) {
+  net::BrowserEvents events;
+  events.page_ended = [&metrics](const net::RenderedPage& page) {
+    const net::HttpErrorClass error = page.response.error_class;
+    metrics.AddRenderedPage(
+        error == net::HttpErrorClass::kNone ? "ok" : net::HttpErrorClassName(error),
+        page.response.duration, static_cast<std::int64_t>(page.bytes),
+        static_cast<std::int64_t>(page.refused));
+  };
+  events.changed = [&metrics,
+                    before = net::BrowserCounts{}](const net::BrowserCounts& now) mutable {
+    metrics.SetBrowser(static_cast<std::int64_t>(now.open), static_cast<std::int64_t>(now.waiting),
+                       static_cast<std::int64_t>(now.memory_bytes));
+    metrics.AddBrowsers(static_cast<std::int64_t>(now.starts - before.starts),
+                        static_cast<std::int64_t>(now.deaths - before.deaths));
+    before = now;
+  };
+  return events;
+}
+
+// The browser starts with the first page.
+std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
+                                         const config::Config& config, const config::NetConfig& net,
+                                         const net::AddressPolicy& policy,
+                                         const base::Logger& log) {
+  const std::string lack = net::Browser::Lack(config.browser, net);
+  if (config.browser.enabled == "true" && !lack.empty()) {
+    throw std::runtime_error("[browser] enabled is true, but pages cannot be rendered: " + lack);
+  }
+  if (!AnyRenders(config)) return nullptr;
+  metrics.SetBrowserMissing(!lack.empty());
+  if (!lack.empty()) {
+    log.Warn("pages are not rendered, although a tier asks for it", {{"why", lack}});
+    return nullptr;
+  }
+  if (!config.browser.sandbox) {
+    log.Warn(
+        "[browser] sandbox is false: a page that breaks into the browser has all that its user "
+        "has");
+  }
+  log.Info("pages can be rendered", {{"browser", config.browser.executable}});
+  return std::make_unique<net::Browser>(loop, config.browser, net, policy, log, Measured(metrics));
+}
+
 }  // namespace
 
+std::string RenderingLack(const config::Config& config) {
+  if (!AnyRenders(config)) return "no tier of kind web has `render` set to auto or always";
+  return net::Browser::Lack(config.browser, config.net);
+}
+
 ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-                   const net::AddressPolicy& policy, const config::Config& config)
+                   const net::AddressPolicy& policy, const config::Config& config,
+                   const base::Logger& log)
     : loop_(loop),
       clock_(clock),
       metrics_(metrics),
@@ -52,6 +111,7 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       page_client_(loop, WithPerHostMax(config.net, config.worker.per_host_max),
                    config.worker.per_host_gap_ms),
       research_client_(loop, WithPerHostMax(config.net, config.net.connections_max)),
+      browser_(NewBrowser(loop, metrics, config, net_, policy, log)),
       parse_pool_("parse", ParseLimits(config.worker)),
       memory_(config.worker.pages_remembered_bytes_max),
       sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,
@@ -75,7 +135,7 @@ Probe* ProbeSet::Own(Args&&... args) {
 std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
   return std::make_unique<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_,
                                             pages_budget_, probe, net_,
-                                            obey_robots_ ? &robots_ : nullptr);
+                                            obey_robots_ ? &robots_ : nullptr, browser_.get());
 }
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {

@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/log.h"
 #include "base/thread_pool.h"
 #include "config/config_fwd.h"
 #include "config/net_config.h"
@@ -15,6 +17,7 @@
 #include "html/page_memory.h"
 #include "html/robots.h"
 #include "metrics/metrics.h"
+#include "net/browser/browser.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 #include "worker/checks/check_runner.h"
@@ -24,12 +27,18 @@
 
 namespace vedette::app {
 
+// Why no page is rendered by this configuration on this machine: a sentence without its full stop.
+// Empty: those are for which a tier asks.
+std::string RenderingLack(const config::Config& config);
+
 // The probes of the configuration's tiers, with the clients and the parse pool that they share.
 // Lives on `loop`; built and destroyed while it does not run, or on it.
 class ProbeSet {
  public:
+  // Throws std::runtime_error with a sentence where the configuration insists on a browser, and
+  // there is none.
   ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-           const net::AddressPolicy& policy, const config::Config& config);
+           const net::AddressPolicy& policy, const config::Config& config, const base::Logger& log);
 
   const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
 
@@ -61,6 +70,7 @@ class ProbeSet {
   base::ByteBudget questions_budget_;
   net::HttpClient page_client_;
   net::HttpClient research_client_;
+  std::unique_ptr<net::Browser> browser_;  // null: no tier renders pages, or none can be rendered
   base::ThreadPool parse_pool_;
   html::PageMemory memory_;
   html::Fetcher sites_;

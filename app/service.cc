@@ -26,6 +26,7 @@
 #include "base/event_loop.h"
 #include "base/version.h"
 #include "metrics/metrics.h"
+#include "net/browser/page_proxy.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 #include "store/async.h"
@@ -78,6 +79,11 @@ DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Ro
                               config.net.connections_per_host_max);
   }
   if (has(Role::kDelivery)) need.database += db.delivery_connections;
+  // Connections of pages in the browser go through proxies of this process, which have both ends.
+  if ((has(Role::kWorker) || has(Role::kApi)) && RenderingLack(config).empty()) {
+    need.outgoing += config.browser.pages_max *
+                     static_cast<std::int64_t>(2 * net::PageBounds().connections_open_max + 1);
+  }
   return need;
 }
 
@@ -146,6 +152,10 @@ struct Service::Impl final : public admin::ServiceState {
   }
   void Drain() override { kill(getpid(), SIGTERM); }
   base::Uuid member_id() const override { return id; }
+  std::string rendering_lack() const override {
+    if (!Has(Role::kWorker) && !Has(Role::kApi)) return "this process reads no pages";
+    return RenderingLack(config);
+  }
 
   enum class Stage { kWaiting, kServing, kDraining, kLeaving };  // service.h
   static bool HasStarted(Stage at) { return at == Stage::kServing || at == Stage::kDraining; }
@@ -234,7 +244,7 @@ void Service::Impl::BuildRoles() {
   if (Has(Role::kDelivery)) delivery_role = std::make_unique<DeliveryRole>(core, *pools->delivery);
   // Jobs ask services as probes do, and previews read pages as checks do, within the same memory.
   if (Has(Role::kWorker) || Has(Role::kApi)) {
-    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config);
+    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log);
   }
   if (Has(Role::kWorker)) {
     worker_role = std::make_unique<WorkerRole>(core, duties, *pools, *probes,

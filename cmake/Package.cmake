@@ -19,7 +19,7 @@ install(FILES "${VEDETTE_MANUAL}/vedette.1.gz" "${VEDETTE_MANUAL}/vedette-ctl.1.
 install(FILES "${VEDETTE_MANUAL}/vedette.toml.5.gz" DESTINATION share/man/man5)
 install(FILES deploy/vedette.service DESTINATION lib/systemd/system)
 install(FILES deploy/vedette.env DESTINATION /etc/vedette)
-install(FILES deploy/package/copyright CHANGELOG.md docs/operations.md DESTINATION ${documentation})
+install(FILES deploy/package/copyright deploy/vedette-rendering.conf CHANGELOG.md docs/operations.md DESTINATION ${documentation})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME vedette)

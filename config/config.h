@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/auth_config.h"
+#include "config/browser_config.h"
 #include "config/database_config.h"
 #include "config/limits_config.h"
 #include "config/lookup_config.h"
@@ -80,6 +81,7 @@ struct Config {
   SmtpConfig smtp;
   SearchConfig search;
   InvestigationsConfig investigations;
+  BrowserConfig browser;
   TestingConfig testing;
 
   bool operator==(const Config&) const = default;

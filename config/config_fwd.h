@@ -22,6 +22,7 @@ struct LlmProviderConfig;
 struct LogConfig;
 struct LookupsConfig;
 struct MailDomainsConfig;
+struct BrowserConfig;
 struct NetConfig;
 struct OauthConfig;
 struct OidcConfig;

@@ -133,7 +133,8 @@ void AddProbe(Config& c, std::string_view name, std::vector<Key>* table) {
        {"temperature", &p.temperature, Real(0, 2)},
        {"tokens_max", &p.tokens_max, Whole(1, kMillion)},
        {"tokens_max_field", &p.tokens_max_field, Choice(kTokensMaxFields)},
-       {"answer_format", &p.answer_format, Choice(kAnswerFormats)}},
+       {"answer_format", &p.answer_format, Choice(kAnswerFormats)},
+       {"render", &p.render, Choice("never, auto, always")}},
       name == kProbeDefaults ? Key::Source::kDefaults : Key::Source::kInherited);
 }
 
@@ -263,6 +264,16 @@ void AddSearch(Config& c, std::vector<Key>* table) {
       {{"providers", &c.investigations.providers, Choice(kExpanders, Kind::kChoiceList)}});
 }
 
+void AddBrowser(Config& c, std::vector<Key>* table) {
+  Add(table, "browser",
+      {{"enabled", &c.browser.enabled, Choice("auto, true, false")},
+       {"executable", &c.browser.executable, kNonEmptyText},
+       {"pages_max", &c.browser.pages_max, Whole(1, 100)},
+       {"memory_bytes_max", &c.browser.memory_bytes_max, Whole(256 * kMiB, 256 * kGiB)},
+       {"sandbox", &c.browser.sandbox, kFlag},
+       {"render_timeout_ms", &c.browser.render_timeout_ms, Time(1000, 10 * kMinuteMs)}});
+}
+
 // The names of safeties are those that store/testing.cc asks for.
 void AddTesting(Config& c, std::vector<Key>* table) {
   constexpr std::string_view kSafeties =
@@ -294,6 +305,7 @@ std::vector<Key> KeyTable(Config* config) {
   AddRoles(*config, &table);
   AddLookups(*config, &table);
   AddSearch(*config, &table);
+  AddBrowser(*config, &table);
   AddTesting(*config, &table);
   return table;
 }

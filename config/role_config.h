@@ -24,6 +24,7 @@ struct ProbeConfig {
   int attempts_max;            // attempts within the check's deadline
   milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
   std::size_t body_bytes_max;
+  std::string render;  // never, auto, always: which pages have their scripts run; kind web
   // Settings of the model (kind llm, and web with a model).
   std::optional<double> temperature;  // empty: not sent
   int tokens_max;                     // of one answer

@@ -12,7 +12,9 @@
 #include "base/text.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
+#include "html/rendered_document.h"
 #include "html/url_reference.h"
+#include "net/browser/browser.h"
 #include "net/retry_after.h"
 
 namespace vedette::html {
@@ -55,6 +57,20 @@ void AddOwn(const domain::RequestHeaders& own, Headers* headers) {
   }
 }
 
+// The document of a snapshot in place of the snapshot, unless it is a wall's.
+std::optional<Failure> ReadSnapshot(FetchedPage* page, int status, std::size_t bytes_max) {
+  auto document = RenderedDocument(page->body, bytes_max);
+  if (auto* failure = std::get_if<Failure>(&document)) return std::move(*failure);
+  page->body = std::get<std::string>(std::move(document));
+  net::HttpResponse wall;
+  wall.status = status;
+  wall.body = std::move(page->body);
+  const bool is_wall = IsChallengePage(wall);
+  page->body = std::move(wall.body);
+  if (is_wall) return Blocked(wall, {});
+  return std::nullopt;
+}
+
 // On a thread of the pool, where nothing may be thrown.
 Fetched ReadGuarded(const ReadPage& read, const FetchedPage& page, ReadingTime& time) {
   if (time.stop().stopped()) return OverloadedFailure();  // nobody waits for it any more
@@ -85,6 +101,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
     ReadPage read;
     std::function<void(Fetched)> done;
     int redirects = 0;
+    bool has_snapshot = false;                            // of the browser, in place of a body
     std::shared_ptr<const PageMemory::Entry> remembered;  // of the hop
     PageVersion version;                                  // of what is being read
     std::chrono::nanoseconds posted{};                    // since boot, to the pool
@@ -95,14 +112,15 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, base::ThreadPool& p, const net::AddressPolicy& a,
-       PageMemory& m, base::ByteBudget& b, std::string agent)
+       PageMemory& m, base::ByteBudget& b, std::string agent, net::Browser* r)
       : loop(l),
         client(c),
         pool(p),
         policy(a),
         memory(m),
         budget(b),
-        user_agent(std::move(agent)) {}
+        user_agent(std::move(agent)),
+        browser(r) {}
 
   ~Impl() {
     for (auto& [id, page] : pages) {
@@ -112,6 +130,8 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
 
   void Start(FetchRequest request, ReadPage read, std::function<void(Fetched)> done);
   void Request(PageId id);
+  void Render(PageId id, Page& page);
+  void OnRendered(PageId id, net::RenderedPage rendered);
   void OnResponse(PageId id, net::HttpResponse response);
   void Redirect(PageId id, Page& page, const net::HttpResponse& response);
   void Post(PageId id, Page& page, net::HttpResponse response);
@@ -131,6 +151,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   PageMemory& memory;
   base::ByteBudget& budget;
   const std::string user_agent;
+  net::Browser* const browser;    // null: pages are not rendered
   const base::SystemClock clock;  // durations; and Retry-After where the answer has no date
 
   std::unordered_map<PageId, Page> pages;
@@ -154,6 +175,7 @@ void Fetcher::Impl::Start(FetchRequest request, ReadPage read, std::function<voi
 
 void Fetcher::Impl::Request(PageId id) {
   Page& page = pages.at(id);
+  if (page.request.render) return Render(id, page);
   net::HttpRequest get;
   get.url = page.request.url;
   get.headers = {{"User-Agent", user_agent},
@@ -177,6 +199,36 @@ void Fetcher::Impl::Request(PageId id) {
   client.Send(std::move(get), [id, weak = weak_from_this()](net::HttpResponse response) {
     if (const auto self = weak.lock()) self->OnResponse(id, std::move(response));
   });
+}
+
+void Fetcher::Impl::Render(PageId id, Page& page) {
+  base::Assert(browser != nullptr, "a page is rendered where there is a browser");
+  page.request.reading_key.clear();
+  net::RenderRequest request;
+  request.org_id = page.request.org_id;
+  request.url = page.request.url;
+  request.timeout = page.request.timeout;
+  request.wait_for = page.request.wait_for;
+  request.wait_max = page.request.turn_wait_max;
+  request.on_turn = page.request.on_turn;
+  browser->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
+    if (const auto self = weak.lock()) self->OnRendered(id, std::move(rendered));
+  });
+}
+
+// Redirects have been followed, and each was checked by the proxy of the page.
+void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
+  Page* page = Find(id);
+  if (page == nullptr) return;
+  if (rendered.response.error_class == net::HttpErrorClass::kNone) {
+    // What came is there already, so that it does not wait for room; the check is tried again.
+    auto held = std::make_shared<base::ByteBudget::Holding>(budget.Open(page->request.org_id));
+    if (!held->TryTake(rendered.response.body.size())) return Finish(id, OverloadedFailure());
+    rendered.response.held = std::move(held);
+    page->request.url = std::move(rendered.url);
+    page->has_snapshot = rendered.kind == net::RenderedPage::Kind::kSnapshot;
+  }
+  OnResponse(id, std::move(rendered.response));
 }
 
 void Fetcher::Impl::OnResponse(PageId id, net::HttpResponse response) {
@@ -230,15 +282,21 @@ void Fetcher::Impl::Post(PageId id, Page& page, net::HttpResponse response) {
   page.timer = std::make_unique<base::Timer>(loop, [this, id] { OnTimer(id); });
   page.timer->Start(std::clamp(page.request.thread_wait_max, milliseconds(1), kReadingTimeMax));
   page.posted = clock.SinceBoot();
-  const bool posted =
-      pool.Post(page.request.org_id, [id, weak = weak_from_this(), &to = loop, read = page.read,
-                                      time = page.time, remembered = page.remembered,
-                                      fetched = std::move(fetched),
-                                      held = std::move(response.held)]() mutable {
+  const bool posted = pool.Post(
+      page.request.org_id,
+      [id, weak = weak_from_this(), &to = loop, read = page.read, time = page.time,
+       remembered = page.remembered, snapshot = page.has_snapshot, status = response.status,
+       bytes_max = page.request.body_bytes_max, fetched = std::move(fetched),
+       held = std::move(response.held)]() mutable {
         time->Begin();
         std::string hash = HashOfBody(fetched.content_type, fetched.body);
         const bool same = remembered != nullptr && remembered->body_hash == hash;
-        Fetched result = same ? remembered->reading : ReadGuarded(read, fetched, *time);
+        std::optional<Failure> unread;
+        if (snapshot) unread = ReadSnapshot(&fetched, status, bytes_max);
+        fetched.rendered = snapshot;
+        Fetched result = unread ? Fetched(std::move(*unread))
+                         : same ? remembered->reading
+                                : ReadGuarded(read, fetched, *time);
         fetched = {};
         held.reset();
         to.Post([id, weak, same, result = std::move(result), hash = std::move(hash)]() mutable {
@@ -292,11 +350,15 @@ void Fetcher::Impl::Finish(PageId id, Fetched fetched) {
 
 Fetcher::Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                  const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-                 std::string user_agent)
+                 std::string user_agent, net::Browser* browser)
     : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget,
-                                   std::move(user_agent))) {}
+                                   std::move(user_agent), browser)) {}
 
 Fetcher::~Fetcher() = default;
+
+bool Fetcher::Renders() const {
+  return impl_->browser != nullptr;
+}
 
 std::optional<Failure> Fetcher::CheckUrl(const std::string& url) const {
   auto checked = net::ParseTenantUrl(url, impl_->policy);

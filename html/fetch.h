@@ -22,6 +22,10 @@
 #include "net/http_client.h"
 #include "net/public_address.h"
 
+namespace vedette::net {
+class Browser;
+}  // namespace vedette::net
+
 namespace vedette::html {
 
 inline constexpr int kRedirectsMax = 5;
@@ -73,6 +77,10 @@ struct FetchRequest {
   // a page that waited for a thread was read; `waited`: for that. False before a request ends the
   // fetch with `overloaded`. Loop thread.
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
+  // Has the page's scripts run, in the browser: `own_headers` are not sent then, nothing is
+  // remembered of it, and it may take what the browser's configuration says.
+  bool render = false;
+  std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };
@@ -84,9 +92,11 @@ struct FetchRequest {
 //     +- redirect -+  +--> 304: the reading  +-- too long ------+--> failure
 //                          that is remembered
 //
-// Each hop is checked (G9); at most kRedirectsMax are followed. Where the memory has a reading of
+// Each hop is checked (G9); at most kRedirectsMax are followed. A page that is rendered comes from
+// the browser instead, whole, after its redirects. Where the memory has a reading of
 // the page under the same key, only another version is asked for; the same bytes are not read
-// again. A page counts in `budget` from its first byte until it has been read. Threads are taken in
+// again. A page counts in `budget` from its first byte, one that is rendered from the browser's
+// answer on, until it has been read. Threads are taken in
 // turns by organisation. Its failures:
 //   refused_address, dns, connect, tls, timeout, http_status, blocked, body_too_large, protocol,
 //   bad_content, overloaded, and those of the reader
@@ -96,10 +106,13 @@ class Fetcher {
   // post to the loop.
   Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
           const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-          std::string user_agent);
+          std::string user_agent, net::Browser* browser = nullptr);
   ~Fetcher();  // callbacks of what is under way are dropped, its readers are stopped
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
+
+  // Whether FetchRequest::render may be asked for.
+  bool Renders() const;
 
   // Why a page of that URL would not be asked for; empty where it would.
   std::optional<domain::Failure> CheckUrl(const std::string& url) const;

@@ -15,6 +15,7 @@ struct FetchedPage {
   std::string body;          // as sent, without its content coding
   std::string content_type;  // the header; may be empty
   std::string url;           // the last one, after redirects
+  bool rendered = false;     // its scripts have run, and `body` is what they made
 };
 
 // A page in the forms that its readers ask for, each made at most once: its text, its tree of

@@ -154,11 +154,17 @@ constexpr const char* kScripts =
 
 }  // namespace
 
+bool HasScripts(PageForms* forms, ExtractionStop& stop) {
+  if (forms->IsJson() || forms->IsXml()) return false;
+  const HtmlDocument* document = forms->Html();
+  return document != nullptr &&
+         document->First({kScripts}, false, "", stop).kind == HtmlFinding::Kind::kFound;
+}
+
 bool IsMadeByScripts(PageForms* forms, ExtractionStop& stop) {
   if (forms->IsJson() || forms->IsXml()) return false;
   const HtmlDocument* document = forms->Html();
-  if (document == nullptr || !document->VisibleText().empty()) return false;
-  return document->First({kScripts}, false, "", stop).kind == HtmlFinding::Kind::kFound;
+  return document != nullptr && document->VisibleText().empty() && HasScripts(forms, stop);
 }
 
 domain::Failure MadeByScripts(const std::string& field) {

@@ -25,6 +25,8 @@ struct PageReading {
   std::optional<PageText> text;  // where it was asked for and the page could be read
   std::string url{};             // of the page that was read, the last one after redirects
   bool asks_for_password = false;
+  // Nothing that is watched was found, and the page has scripts that have not run.
+  bool may_need_scripts = false;
 };
 
 // What it takes in memory, about.
@@ -50,8 +52,11 @@ bool LeadsToLogin(std::string_view asked, const PageReading& reading);
 // The failure of a check that was led there; names the address without its query.
 domain::Failure LoginRequired(const PageReading& reading);
 
-// Pages that a server sends empty, and that their scripts fill in a browser. No scripts are run
-// here, so that what such a page shows can be neither seen nor said to be absent.
+// Pages that a server sends empty, and that their scripts fill in a browser. Where they are not
+// run, what such a page shows can be neither seen nor said to be absent.
+
+// Whether a page in HTML has scripts.
+bool HasScripts(PageForms* forms, ExtractionStop& stop);
 
 // Whether a reader without scripts would see nothing of a page in HTML that has scripts.
 bool IsMadeByScripts(PageForms* forms, ExtractionStop& stop);

@@ -95,6 +95,11 @@ bool FoundNothing(const Selector& selector, const base::Json& value) {
   return value.is_null() || value == "" || value == HashOf("");
 }
 
+bool FoundAny(const Observation& observation) {
+  return std::any_of(observation.fields.begin(), observation.fields.end(),
+                     [](const auto& field) { return !field.second.value.is_null(); });
+}
+
 // Extracts one field after the other from one page.
 class Extraction {
  public:
@@ -134,6 +139,7 @@ class Extraction {
   }
 
   bool IsMadeByScripts() { return html::IsMadeByScripts(&forms_, stop_); }
+  bool HasScripts() { return html::HasScripts(&forms_, stop_); }
   bool AsksForPassword() { return html::AsksForPassword(&forms_, stop_); }
 
   FieldResult Text(const Filters& filters) {
@@ -410,11 +416,13 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
       extraction.Add(field.name, std::get<Selector>(field.selector), &observation);
     }
   }
-  LeaveToScripts(&extraction, &observation);
+  if (!page.rendered) LeaveToScripts(&extraction, &observation);
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};
   }
-  PageReading out{std::move(observation), {}, page.url, extraction.AsksForPassword()};
+  const bool may_need_scripts = !page.rendered && !FoundAny(observation) && extraction.HasScripts();
+  PageReading out{
+      std::move(observation), {}, page.url, extraction.AsksForPassword(), may_need_scripts};
   if (text_bytes_max == 0) return out;
   FieldResult text = extraction.Text({});
   if (auto* failure = std::get_if<Failure>(&text)) return {std::move(*failure), {}};

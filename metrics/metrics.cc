@@ -300,6 +300,29 @@ void Metrics::AddDownload(std::string_view outcome) {
   impl_->downloads.Get(outcome).Increment();
 }
 
+void Metrics::AddRenderedPage(std::string_view outcome, std::chrono::microseconds duration,
+                              std::int64_t bytes, std::int64_t refused) {
+  impl_->rendered_pages.Get(outcome).Increment();
+  impl_->rendered_page_duration.Observe(Seconds(duration));
+  impl_->rendered_bytes.Increment(static_cast<double>(bytes));
+  impl_->rendered_refused.Increment(static_cast<double>(refused));
+}
+
+void Metrics::SetBrowser(std::int64_t open, std::int64_t waiting, std::int64_t memory_bytes) {
+  impl_->browser_pages.Get("open").Set(static_cast<double>(open));
+  impl_->browser_pages.Get("waiting").Set(static_cast<double>(waiting));
+  impl_->browser_memory.Set(static_cast<double>(memory_bytes));
+}
+
+void Metrics::AddBrowsers(std::int64_t starts, std::int64_t deaths) {
+  impl_->browser_starts.Increment(static_cast<double>(starts));
+  impl_->browser_deaths.Increment(static_cast<double>(deaths));
+}
+
+void Metrics::SetBrowserMissing(bool missing) {
+  impl_->browser_missing.Set(missing ? 1 : 0);
+}
+
 void Metrics::SetWaits(std::int64_t n) {
   impl_->waits.Set(static_cast<double>(n));
 }

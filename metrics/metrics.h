@@ -138,6 +138,18 @@ class Metrics {
   // vedette_provider_seconds{provider}: of calls that were not skipped
   void ObserveProviderCall(std::string_view provider, std::chrono::microseconds duration);
 
+  // vedette_rendered_pages_total{outcome}: pages of the browser that have ended: ok, or the class
+  // of the failure; vedette_rendered_page_seconds, vedette_rendered_bytes_total: what they took;
+  // vedette_rendered_refused_total: connections that they tried and may not have
+  void AddRenderedPage(std::string_view outcome, std::chrono::microseconds duration,
+                       std::int64_t bytes, std::int64_t refused);
+  // vedette_browser_pages{state}: open, waiting; vedette_browser_memory_bytes, as of its last page
+  void SetBrowser(std::int64_t open, std::int64_t waiting, std::int64_t memory_bytes);
+  // vedette_browser_starts_total; vedette_browser_deaths_total: of browsers that nobody had ended
+  void AddBrowsers(std::int64_t starts, std::int64_t deaths);
+  // vedette_browser_missing: 1 where a tier has pages rendered and this process cannot
+  void SetBrowserMissing(bool missing);
+
   // vedette_waits: places of requests that wait for a job's end, and vedette_waits_max: how many
   // the process has, 0 without the role api; vedette_waits_total{outcome}: ended, deadline,
   // client_gone, shutdown

@@ -99,6 +99,8 @@ inline const Buckets kLagBuckets{.001, .0025, .005, .01, .025, .05, .1,  .25, .5
                                  1,    2.5,   5,    10,  30,   60,  300, 900, 3600};
 // 1 is a row checked exactly on time.
 inline const Buckets kFreshnessBuckets{.5, .9, 1, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10};
+// A page that is never quiet takes 20 s at the defaults, one that hangs 30.
+inline const Buckets kRenderBuckets{.25, .5, 1, 2, 3, 5, 10, 20, 30, 60};
 inline const Buckets kAttemptBuckets{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 inline const Buckets kHttpBuckets{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
 inline const Buckets kQueryBuckets{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30};
@@ -162,6 +164,26 @@ struct Metrics::Impl {
           .Add({}, kFreshnessBuckets);
   Gauge& checks_in_flight =
       Gauges("vedette_checks_in_flight", "Checks that this process is making right now.").Add({});
+  Counter& rendered_bytes =
+      Counters("vedette_rendered_bytes_total", "Bytes that pages in the browser fetched and sent.")
+          .Add({});
+  Counter& rendered_refused =
+      Counters("vedette_rendered_refused_total",
+               "Connections that pages in the browser tried and may not have.")
+          .Add({});
+  Histogram& rendered_page_duration =
+      Histograms("vedette_rendered_page_seconds", "Time that a page had in the browser.")
+          .Add({}, kRenderBuckets);
+  Counter& browser_starts =
+      Counters("vedette_browser_starts_total", "Browsers that were started.").Add({});
+  Counter& browser_deaths =
+      Counters("vedette_browser_deaths_total", "Browsers that ended, and nobody had ended them.")
+          .Add({});
+  Gauge& browser_memory =
+      Gauges("vedette_browser_memory_bytes", "Memory of the browser, as of its last page.").Add({});
+  Gauge& browser_missing = Gauges("vedette_browser_missing",
+                                  "1 where a tier has pages rendered and this process cannot.")
+                               .Add({});
   Counter& lease_lost = Counters("vedette_lease_lost_total",
                                  "Leases that this process lost while working under them.")
                             .Add({});
@@ -298,6 +320,10 @@ struct Metrics::Impl {
   Series<Gauge> smtp_blocked{
       &Gauges("vedette_smtp_blocked", "Mail hosts that are left out, as they refuse this sender."),
       {"class"}};
+  Series<Counter> rendered_pages{
+      &Counters("vedette_rendered_pages_total", "Pages of the browser that have ended."),
+      {"outcome"}};
+  Series<Gauge> browser_pages{&Gauges("vedette_browser_pages", "Pages of the browser."), {"state"}};
   Series<Gauge> smtp_waiting{&Gauges("vedette_smtp_waiting", "Addresses that wait to be verified."),
                              {"reason"}};
   Series<Gauge> email_doctor{

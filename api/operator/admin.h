@@ -31,6 +31,9 @@ class ServiceState {
   // Begins the orderly end of the process, as SIGTERM does. Repeating it changes nothing.
   virtual void Drain() = 0;
 
+  // Why this process renders no pages: a sentence without its full stop. Empty: it does.
+  virtual std::string rendering_lack() const = 0;
+
   // The process's id in the fleet (`member`).
   virtual base::Uuid member_id() const = 0;
 };

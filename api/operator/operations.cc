@@ -34,6 +34,9 @@ rest::Reply ReadinessReply(const ServiceState& state) {
   base::Json body = base::Json::object();
   body["ready"] = ready;
   body["reasons"] = reasons;
+  const std::string lack = state.rendering_lack();
+  body["rendering"] = {{"available", lack.empty()},
+                       {"why", lack.empty() ? base::Json() : base::Json(lack)}};
   return rest::JsonReply(ready ? 200 : 503, body);
 }
 

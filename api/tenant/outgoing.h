@@ -13,6 +13,7 @@
 #include "domain/auth/jwk_set.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/observation.h"
+#include "domain/monitor/probe_options.h"
 #include "domain/monitor/request_headers.h"
 #include "domain/monitor/row_values.h"
 #include "domain/search/fields.h"
@@ -81,6 +82,7 @@ struct PreviewRequest {
   std::vector<domain::WatchedField> watched;
   std::vector<domain::RowValues> rows;
   domain::RequestHeaders request_headers{};
+  domain::ProbeOptions options{};
 };
 
 // How one preview went: what was observed of each row, in order.

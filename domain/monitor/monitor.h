@@ -68,6 +68,7 @@ struct Monitor {
   std::optional<std::int64_t> team_left_mc;  // what its team may still spend this month
   base::Timestamp anchor_at;
   std::optional<std::string> schedule_json;  // as stored (domain/monitor/timetable.h)
+  std::optional<std::string> probe_json;     // domain/monitor/probe_options.h
   std::vector<std::string> tags{};           // each once
 };
 

@@ -166,6 +166,7 @@ std::string OpenDetail(const Monitor& monitor, const CheckPrices& prices_mc) {
   m.Number("missing_confirmations", monitor.missing_confirmations);
   m.TextOrNull("run_id", monitor.run_id);
   m.Raw("rules", monitor.rules_json ? std::string_view(*monitor.rules_json) : "{}");
+  m.Raw("probe", monitor.probe_json ? std::string_view(*monitor.probe_json) : "{}");
   m.Raw("request_header_names", TextsJson(monitor.request_header_names));
   if (monitor.channel_ids) {
     std::vector<std::string> ids;

@@ -100,7 +100,7 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
           "endpoint_open"_a = &spec.endpoint_open, "metadata"_a = &spec.metadata,
           "rules"_a = &rules, "request_headers"_a = OptionalBytesInto{&headers},
           "request_headers_key_id"_a = &headers_key_id, "channel_ids"_a = &channel_ids,
-          "open_tick_id"_a = &spec.open_tick_id);
+          "probe"_a = &spec.probe, "open_tick_id"_a = &spec.open_tick_id);
   if (channel_ids) spec.channel_ids = std::move(*channel_ids);
   spec.rules = domain::ParseChangeRules(rules);
   if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};

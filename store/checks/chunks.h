@@ -45,6 +45,7 @@ struct MonitorSpec {
   std::optional<std::string> metadata;  // JSON; empty where nothing is to be sent
   domain::RulesOfFields rules;
   std::vector<base::Uuid> channel_ids;    // that are told, too
+  std::optional<std::string> probe;       // domain/monitor/probe_options.h
   std::optional<Sealed> request_headers;  // bound to its organisation (RequestHeadersBinding)
   // The open tick, where there is one.
   std::optional<std::int64_t> open_tick_id;

@@ -40,7 +40,7 @@ domain::Monitor ReadMonitor(Columns& in) {
           "rules"_a = &m.rules_json, "request_header_names"_a = &m.request_header_names,
           "balance_mc"_a = &m.balance_mc, "team_left_mc"_a = &m.team_left_mc,
           "webhook_waiting_until"_a = &m.webhook_waiting_until, "anchor_at"_a = &m.anchor_at,
-          "schedule"_a = &m.schedule_json, "tags"_a = &m.tags);
+          "schedule"_a = &m.schedule_json, "tags"_a = &m.tags, "probe"_a = &m.probe_json);
   m.field_versions = domain::ParseFieldVersions(field_versions);
   return m;
 }
@@ -144,7 +144,8 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
       "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
       "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
       "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
-      "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags));
+      "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags),
+      "probe"_a = monitor.probe_json);
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
@@ -181,7 +182,9 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
       "request_header_names"_a = headers.names, "sets_channels"_a = change.channel_ids.has_value(),
       "channel_ids"_a = ChannelsParam(change.channel_ids.value_or(std::vector<base::Uuid>())),
       "sets_tags"_a = change.tags.has_value(),
-      "tags"_a = TagsParam(change.tags.value_or(std::vector<std::string>())));
+      "tags"_a = TagsParam(change.tags.value_or(std::vector<std::string>())),
+      "sets_probe"_a = change.probe_json.has_value(),
+      "probe"_a = change.probe_json.value_or(std::nullopt));
 }
 
 // What a monitor watches for, as it stands.

@@ -110,9 +110,10 @@ struct NewMonitor {
   std::optional<std::string> run_id;
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
-  std::vector<base::Uuid> channel_ids;  // of the organisation's
-  std::vector<std::string> tags;        // each once
-  std::vector<domain::RowValues> rows;  // no two with the same key
+  std::optional<std::string> probe_json;  // domain/monitor/probe_options.h
+  std::vector<base::Uuid> channel_ids;    // of the organisation's
+  std::vector<std::string> tags;          // each once
+  std::vector<domain::RowValues> rows;    // no two with the same key
   // Instead of rows: the finished upload whose rows the fleet adds (store/monitors/uploads.h); the
   // monitor is `starting` until then.
   std::optional<base::Uuid> upload_id;
@@ -161,6 +162,7 @@ struct MonitorChange {
   std::optional<domain::SubjectType> subject_type;
   std::optional<std::optional<std::string>> rules_json;
   std::optional<std::optional<SealedHeaders>> request_headers;
+  std::optional<std::optional<std::string>> probe_json;
   std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
   std::optional<std::vector<std::string>> tags;        // each once
 };

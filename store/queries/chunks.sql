@@ -62,7 +62,8 @@ m.id, m.org_id, m.tier,
   coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s,
   m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false) as endpoint_open,
   case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
-  m.request_headers_key_id, m.channel_ids, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots, s.open_trigger
+  m.request_headers_key_id, m.channel_ids, m.probe, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots,
+  s.open_trigger
 
 -- fragment: spec_of_monitor
 -- What spec_columns are read from, beside monitor m.

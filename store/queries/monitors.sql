@@ -4,12 +4,12 @@ id, org_id, team_id, name, frequency, frequency_s, tier, subject_type, status, d
   research_plan, metadata, webhook_url, webhook_event_types, confirm_after, missing_confirmations, run_id, created_at,
   updated_at, next_run_at, last_run_at, row_count, active_row_count, organisation_stopped, webhook_failing,
   struct_version, field_versions, archived_at, failing_since, removed_row_count, rules, request_header_names,
-  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule, tags
+  balance_mc, team_left_mc, webhook_waiting_until, anchor_at, schedule, tags, probe
 
 -- fragment: monitor_bytes
 -- What a monitor m adds to a page.
 octet_length(m.name) + octet_length(m.struct::text) + coalesce(octet_length(m.metadata::text), 0)
-  + coalesce(octet_length(m.rules::text), 0)
+  + coalesce(octet_length(m.rules::text), 0) + coalesce(octet_length(m.probe::text), 0)
   + coalesce(octet_length(m.research_plan), 0) + coalesce(octet_length(m.webhook_url), 0) + pg_column_size(m.tags)
 
 -- name: monitor_get
@@ -245,11 +245,11 @@ limit 1
 insert into monitor (id, org_id, team_id, name, frequency, tier, subject_type, status, key_columns, struct,
                      research_plan, metadata, webhook_url, webhook_event_types, endpoint_id, confirm_after,
                      missing_confirmations, run_id, rules, request_headers, request_headers_key_id,
-                     request_header_names, channel_ids, tags)
+                     request_header_names, channel_ids, tags, probe)
 values (@id, @org_id, @team_id, @name, @frequency, @tier, @subject_type, @status, @key_columns, @struct::json,
         @research_plan, @metadata::json, @webhook_url, @webhook_event_types, @endpoint_id, @confirm_after,
         @missing_confirmations, @run_id, @rules::json, @request_headers::bytea, @request_headers_key_id,
-        @request_header_names::text[], @channel_ids::uuid[], @tags::text[])
+        @request_header_names::text[], @channel_ids::uuid[], @tags::text[], @probe::json)
 
 -- name: monitor_sched_insert
 -- @anchor_at and @next_run_at: now where they are null, the anchor then by @lead_us earlier.
@@ -275,6 +275,7 @@ set name = coalesce(@name, name),
                                   else request_headers_key_id end,
     request_header_names = case when @sets_request_headers then @request_header_names::text[]
                                 else request_header_names end,
+    probe = case when @sets_probe::boolean then @probe::json else probe end,
     channel_ids = case when @sets_channels::boolean then @channel_ids::uuid[] else channel_ids end,
     tags = case when @sets_tags::boolean then @tags::text[] else tags end,
     updated_at = now()

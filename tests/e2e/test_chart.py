@@ -147,6 +147,20 @@ def test_a_role_without_its_secret_is_refused_with_a_sentence(helm):
     assert done.returncode != 0 and "set encryptionKey.existingSecret" in done.stderr, done.stderr
 
 
+def test_pods_that_render_have_room_for_a_browser_and_its_sandbox_and_no_others(helm):
+    done = template(helm, CHART / "ci" / "secrets.yaml", "--set", "rendering.enabled=true")
+    assert done.returncode == 0, done.stderr
+    seen = {}
+    for workload in workloads([o for o in yaml.safe_load_all(done.stdout) if o]):
+        pod = pod_of(workload)
+        [room] = [v["emptyDir"]["sizeLimit"] for v in pod.get("volumes", []) if v["name"] == "tmp"] or [None]
+        role = workload["metadata"]["labels"].get("app.kubernetes.io/component")
+        seen[role] = pod["securityContext"]["seccompProfile"]["type"], room
+        assert pod["securityContext"]["runAsNonRoot"] is True
+    assert seen["worker"] == seen["api"] == ("Unconfined", "2Gi")
+    assert seen["scheduler"] == seen["delivery"] == ("RuntimeDefault", "64Mi")
+
+
 def test_no_pod_has_more_rights_than_it_needs(objects):
     for rendered_objects in objects.values():
         for workload in workloads(rendered_objects):

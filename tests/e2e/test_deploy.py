@@ -84,6 +84,18 @@ def test_the_systemd_unit_is_sound_and_starts_what_it_says(binary, database, tmp
     serve_with(binary, database, tmp_path / "run", environment, set(credentials))
 
 
+def test_the_drop_in_for_rendering_is_sound(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("there is no systemd here")
+    unit = (DEPLOY / "vedette.service").read_text().replace("/usr/bin/vedette", "/bin/true")
+    (tmp_path / "vedette.service").write_text(unit)
+    (tmp_path / "vedette.service.d").mkdir()
+    (tmp_path / "vedette.service.d/rendering.conf").write_text((DEPLOY / "vedette-rendering.conf").read_text())
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", tmp_path / "vedette.service"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "rendering.conf" not in done.stderr, done.stderr
+
+
 def test_the_image_needs_nothing_around_it(binary, tmp_path):
     """What the last stage copies, run in a root directory of its own as the image's user."""
     root = tmp_path / "rootfs"

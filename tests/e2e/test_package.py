@@ -205,6 +205,7 @@ def test_the_package_says_what_it_is_and_needs(package, binary):
     for path, mode in {"./usr/bin/vedette": "-rwxr-xr-x", "./usr/lib/systemd/system/vedette.service": "-rw-r--r--",
                        "./etc/vedette/vedette.env": "-rw-r--r--", "./usr/share/man/man1/vedette.1.gz": "-rw-r--r--",
                        "./usr/share/man/man1/vedette-ctl.1.gz": "-rw-r--r--", "./usr/share/man/man5/vedette.toml.5.gz": "-rw-r--r--",
+                       "./usr/share/doc/vedette/vedette-rendering.conf": "-rw-r--r--",
                        "./usr/share/doc/vedette/operations.md": "-rw-r--r--", "./usr/share/doc/vedette/copyright": "-rw-r--r--",
                        "./etc/vedette/": "drwxr-xr-x"}.items():
         assert modes[path] == [mode, "root/root"], (path, modes.get(path))

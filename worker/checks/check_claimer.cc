@@ -50,6 +50,7 @@ std::shared_ptr<const ProbeSpec> MakeProbeSpec(const store::MonitorSpec& spec,
   probe_spec->tier = spec.tier;
   probe_spec->research_plan = spec.research_plan;
   probe_spec->watched = watched;
+  probe_spec->options = domain::ParseProbeOptions(spec.probe);
   OpenHeaders(spec, security, probe_spec.get());
   return probe_spec;
 }

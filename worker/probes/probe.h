@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/observation.h"
+#include "domain/monitor/probe_options.h"
 #include "domain/monitor/request_headers.h"
 
 namespace vedette::worker {
@@ -31,6 +32,7 @@ struct ProbeSpec {
   domain::Tier tier;
   std::vector<WatchedField> watched;
   std::optional<std::string> research_plan;
+  domain::ProbeOptions options{};
   // What pages are asked with beside our own headers: secrets, for the row's own host alone. Null
   // where there are none.
   std::shared_ptr<const domain::RequestHeaders> request_headers{};
@@ -40,7 +42,8 @@ struct ProbeSpec {
 
 // What the texts of a spec take, about.
 inline std::size_t TextBytes(const ProbeSpec& spec) {
-  std::size_t bytes = sizeof(ProbeSpec) + (spec.research_plan ? spec.research_plan->size() : 0);
+  std::size_t bytes = sizeof(ProbeSpec) + spec.options.wait_for.size() +
+                      (spec.research_plan ? spec.research_plan->size() : 0);
   for (const WatchedField& field : spec.watched) {
     bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
   }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/recent_map.h"
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/role_config.h"
@@ -19,11 +20,13 @@
 #include "html/robots.h"
 #include "html/selector.h"
 #include "html/url_reference.h"
+#include "net/url.h"
 #include "worker/probes/spec_cache.h"
 
 namespace vedette::worker {
 namespace {
 
+using domain::Render;
 using html::FieldSet;
 using html::PageReading;
 using std::chrono::milliseconds;
@@ -35,6 +38,17 @@ constexpr std::size_t kFieldSetsKeptBytesMax = 64 << 20;
 // The characters of an address that a failure names.
 constexpr std::size_t kAskedCharactersMax = 200;
 constexpr std::string_view kTooSlow = "Reading the page takes too long; simpler selectors may do.";
+
+// Hosts that are remembered as made by scripts, and for how long: then their pages are fetched
+// first once more.
+constexpr std::size_t kScriptedHostsMax = 10'000;
+constexpr std::chrono::hours kScriptedFor{24};
+
+std::string HostOf(std::string_view url) {
+  net::UrlParts parts;
+  std::string error;
+  return net::SplitUrl(url, &parts, &error) ? base::AsciiLower(parts.host) : std::string(url);
+}
 
 // The fields of a monitor, compiled, and what tells them from others'.
 struct CompiledFields {
@@ -68,6 +82,21 @@ ProbeFailure HeadersSealed() {
           "keys; give them again, or ask the operator.",
           false,
           {}};
+}
+
+// Whether a page that was fetched without running its scripts may show more with them.
+bool MayNeedScripts(const html::Fetched& fetched) {
+  constexpr std::string_view kClass = "made_by_scripts";
+  if (const auto* failure = std::get_if<ProbeFailure>(&fetched)) {
+    return failure->error_class == kClass;
+  }
+  const auto& found = std::get<std::shared_ptr<const html::Reading>>(fetched);
+  const PageReading& reading = static_cast<const FieldReading&>(*found).reading;
+  if (reading.may_need_scripts) return true;
+  const auto* seen = std::get_if<Observation>(&reading.result);
+  return seen != nullptr &&
+         std::any_of(seen->unread.begin(), seen->unread.end(),
+                     [&](const auto& f) { return f.second.error_class == kClass; });
 }
 
 html::Fetched AsFetched(PageReading reading) {
@@ -111,28 +140,39 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   Impl(base::EventLoop& l, net::HttpClient& client, base::ThreadPool& p,
        const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
        const config::ProbeConfig& probe_config, const config::NetConfig& net_config,
-       html::RobotsCache* book)
+       html::RobotsCache* book, net::Browser* browser)
       : loop(l),
         pool(p),
-        fetcher(l, client, p, policy, memory, budget, net_config.user_agent),
+        fetcher(l, client, p, policy, memory, budget, net_config.user_agent, browser),
         robots(book),
-        body_bytes_max(probe_config.body_bytes_max) {}
+        body_bytes_max(probe_config.body_bytes_max),
+        render(browser == nullptr
+                   ? Render::kNever
+                   : domain::ParseRender(probe_config.render).value_or(Render::kNever)) {}
 
   void Read(ProbeRequest request, std::size_t text_bytes_max, Done done);
   void Compile(Check check);
   void OnCompiled(CheckId id, std::chrono::nanoseconds began, CompileResult compiled);
   void Fail(CheckId id, ProbeFailure failure);
   void Fetch(Check check, const SharedFields& fields);
+  void FetchOnce(html::FetchRequest fetch, html::ReadPage read,
+                 std::function<void(html::Fetched)> then);
+  Render RenderOf(const ProbeSpec& spec) const;
+  bool RendersFirst(const Check& check);
 
   base::EventLoop& loop;
   base::ThreadPool& pool;
   html::Fetcher fetcher;
   html::RobotsCache* const robots;  // null: robots.txt is not asked
   const std::size_t body_bytes_max;
+  const Render render;  // at most
   const base::SystemClock clock;
 
   std::unordered_map<CheckId, Compiling> compiling;
   CheckId last_id = 0;
+
+  // Hosts whose pages were rendered because they showed nothing otherwise, and when (since boot).
+  base::RecentMap<std::string, std::chrono::nanoseconds> scripted{kScriptedHostsMax};
 
   SpecCache<CompiledFields> kept{kFieldSetsKeptMax, kFieldSetsKeptBytesMax};
 };
@@ -206,6 +246,8 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   fetch.org_id = check.request.org_id;
   fetch.url = std::move(check.url);
   fetch.own_headers = check.request.spec->request_headers;
+  fetch.render = RendersFirst(check);
+  fetch.wait_for = check.request.spec->options.wait_for;
   // What belongs to no monitor is looked at once, and nothing is remembered of it.
   if (!check.request.spec->monitor_id.is_nil()) {
     fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
@@ -222,12 +264,13 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
     };
   }
   // Weak: while the page is under way the fields may have to make room for others'.
-  auto read = [weak = std::weak_ptr(fields), spec = check.request.spec,
-               text_bytes_max = check.text_bytes_max](const html::FetchedPage& page,
-                                                      html::ReadingTime& time) {
+  html::ReadPage read = [weak = std::weak_ptr(fields), spec = check.request.spec,
+                         text_bytes_max = check.text_bytes_max](const html::FetchedPage& page,
+                                                                html::ReadingTime& time) {
     return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
   };
-  auto then = [done = std::move(check.done), url](html::Fetched fetched) {
+  std::function<void(html::Fetched)> then = [done = std::move(check.done),
+                                             url](html::Fetched fetched) {
     if (const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched)) {
       // Under this key nothing else is kept.
       const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
@@ -239,6 +282,38 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
         fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
     done({std::move(failure), {}});
   };
+  if (RenderOf(*check.request.spec) == Render::kAuto && !fetch.render) {
+    const auto began = clock.SinceBoot();
+    then = [weak = weak_from_this(), again = fetch, read, then = std::move(then),
+            began](html::Fetched fetched) mutable {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      if (!MayNeedScripts(fetched)) return then(std::move(fetched));
+      self->scripted.Insert(HostOf(again.url), self->clock.SinceBoot());
+      const auto took = std::chrono::floor<milliseconds>(self->clock.SinceBoot() - began);
+      again.render = true;
+      again.timeout = std::max(again.timeout - took, again.timeout / 2);
+      self->FetchOnce(std::move(again), std::move(read), std::move(then));
+    };
+  }
+  FetchOnce(std::move(fetch), std::move(read), std::move(then));
+}
+
+// The browser would send a monitor's own headers to more than the row's own host.
+Render WebProbe::Impl::RenderOf(const ProbeSpec& spec) const {
+  if (spec.request_headers != nullptr) return Render::kNever;
+  return domain::RenderIn(render, spec.options);
+}
+
+bool WebProbe::Impl::RendersFirst(const Check& check) {
+  const Render asked = RenderOf(*check.request.spec);
+  if (asked != Render::kAuto) return asked == Render::kAlways;
+  const auto since = scripted.Find(HostOf(check.url));
+  return since && clock.SinceBoot() - *since < kScriptedFor;
+}
+
+void WebProbe::Impl::FetchOnce(html::FetchRequest fetch, html::ReadPage read,
+                               std::function<void(html::Fetched)> then) {
   if (robots == nullptr) return fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
   robots->Ask(fetch, [fetch, read = std::move(read), then = std::move(then),
                       weak = weak_from_this()](std::optional<ProbeFailure> refused) mutable {
@@ -252,9 +327,9 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                    const net::AddressPolicy& policy, html::PageMemory& memory,
                    base::ByteBudget& budget, const config::ProbeConfig& probe,
-                   const config::NetConfig& net, html::RobotsCache* robots)
-    : impl_(
-          std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots)) {}
+                   const config::NetConfig& net, html::RobotsCache* robots, net::Browser* browser)
+    : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots,
+                                   browser)) {}
 
 WebProbe::~WebProbe() = default;
 

@@ -49,6 +49,36 @@ domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* pro
   return faults.empty() ? domain::ReadRequestHeaders(*headers) : domain::RequestHeaders();
 }
 
+std::optional<base::Json> ReadProbe(rest::BodyReader* reader, rest::Problems* problems) {
+  const base::Json* probe = reader->Member("probe", rest::Presence::kOptional);
+  if (probe == nullptr) return std::nullopt;
+  AddFaults(domain::ValidateProbeOptions(rest::BodyReader::Loc("probe"), *probe), problems);
+  return probe->empty() ? std::nullopt : std::optional(*probe);
+}
+
+void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier,
+                const config::Config& config) {
+  const std::string name(domain::TierName(tier));
+  const auto it = config.probes.find(name);
+  const bool reads_pages = it != config.probes.end() && it->second.kind == "web";
+  const auto most = (reads_pages ? domain::ParseRender(it->second.render) : std::nullopt)
+                        .value_or(domain::Render::kNever);
+  if (options.render && *options.render > most) {
+    throw rest::Refusal(
+        400, "invalid_render",
+        fmt::format("probe.render {} is more than the tier {} gives, which is {}; choose another "
+                    "tier, or leave probe.render out",
+                    rest::Quoted(std::string(domain::RenderName(*options.render))), name,
+                    rest::Quoted(std::string(domain::RenderName(most)))));
+  }
+  if (!options.wait_for.empty() && domain::RenderIn(most, options) == domain::Render::kNever) {
+    throw rest::Refusal(400, "invalid_render",
+                        fmt::format("probe.wait_for is for pages that are rendered, and those of "
+                                    "this monitor are not: the tier {} gives probe.render {}",
+                                    name, rest::Quoted(std::string(domain::RenderName(most)))));
+  }
+}
+
 namespace {
 
 constexpr std::size_t kColumnCharsMax = 200;
@@ -394,6 +424,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
           .value_or(2);
   out.rules = ReadRules(&reader, out.watched, problems);
   out.request_headers = ReadHeaders(&reader, problems);
+  out.probe = ReadProbe(&reader, problems);
   out.channel_ids = ReadChannelIds(&reader, problems);
   out.tags = ReadTags(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);
@@ -568,6 +599,7 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
     out.request_headers.emplace();
     if (!headers.empty()) *out.request_headers = std::move(headers);
   }
+  if (reader.Has("probe")) out.probe.emplace(ReadProbe(&reader, problems));
   if (reader.Has("channel_ids")) out.channel_ids = ReadChannelIds(&reader, problems);
   if (reader.Has("tags")) out.tags = ReadTags(&reader, problems);
   reader.RefuseNull("struct", "dict");

@@ -16,6 +16,7 @@
 #include "config/config_fwd.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/monitor.h"
+#include "domain/monitor/probe_options.h"
 #include "domain/monitor/request_headers.h"
 #include "domain/monitor/row_values.h"
 #include "domain/monitor/timetable.h"
@@ -53,6 +54,7 @@ struct CreateBody {
   int missing_confirmations = 2;
   std::optional<base::Json> rules;  // domain/monitor/change_rules.h
   domain::RequestHeaders request_headers;
+  std::optional<base::Json> probe;  // domain/monitor/probe_options.h
   std::vector<base::Uuid> channel_ids;
   std::vector<std::string> tags;
 };
@@ -108,6 +110,7 @@ struct UpdateBody {
   // Validated but for the names of their fields, which may be the monitor's.
   std::optional<std::optional<base::Json>> rules;
   std::optional<std::optional<domain::RequestHeaders>> request_headers;
+  std::optional<std::optional<base::Json>> probe;
   std::optional<std::vector<base::Uuid>> channel_ids;
   std::optional<std::vector<std::string>> tags;
 };
@@ -142,7 +145,7 @@ std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain
                                                const SelectorFault& selector_fault,
                                                const base::Clock& clock);
 
-// The members `rules` and `request_headers` of the bodies of monitors. Pure.
+// The members `rules`, `request_headers` and `probe` of the bodies of monitors. Pure.
 
 // What is wrong with rules by field; `watched` is as domain::ValidateChangeRules takes it.
 void CheckRules(const base::Json& rules, const base::Json& watched, rest::Problems* problems);
@@ -151,5 +154,10 @@ void CheckRules(const base::Json& rules, const base::Json& watched, rest::Proble
 std::optional<base::Json> ReadRules(rest::BodyReader* reader, const base::Json& watched,
                                     rest::Problems* problems);
 domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* problems);
+std::optional<base::Json> ReadProbe(rest::BodyReader* reader, rest::Problems* problems);
+
+// Refuses (400) options that ask for more than the tier gives.
+void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier,
+                const config::Config& config);
 
 }  // namespace vedette::api

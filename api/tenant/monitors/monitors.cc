@@ -161,6 +161,10 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.run_id = std::move(body.run_id);
   if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
   monitor.request_headers = SealHeaders(call, body.request_headers);
+  if (body.probe) {
+    CheckProbe(domain::ReadProbeOptions(*body.probe), judged.tier, call.parts.config);
+    monitor.probe_json = base::DumpJson(*body.probe);
+  }
   monitor.channel_ids = std::move(body.channel_ids);
   monitor.tags = std::move(body.tags);
   monitor.rows = std::move(judged.rows);
@@ -272,6 +276,18 @@ void ReadRulesChange(const domain::Monitor& monitor, const UpdateBody& body,
   if (!rules.empty()) *change->rules_json = base::DumpJson(rules);
 }
 
+// Options are of a tier, as that is after the update.
+void ReadProbeChange(const Call& call, const domain::Monitor& monitor, const UpdateBody& body,
+                     store::MonitorChange* change) {
+  if (body.probe) {
+    change->probe_json.emplace();
+    if (*body.probe) *change->probe_json = base::DumpJson(**body.probe);
+  }
+  if (!body.probe && !change->tier) return;
+  CheckProbe(domain::ParseProbeOptions(change->probe_json.value_or(monitor.probe_json)),
+             change->tier.value_or(monitor.tier), call.parts.config);
+}
+
 // What an update asks for, with its rules and features validated.
 store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor, UpdateBody body) {
   store::MonitorChange change;
@@ -283,6 +299,7 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
   const auto definition = ReadDefinitionChange(body, monitor.key_columns);
   change.tier = definition.tier;
   change.subject_type = definition.subject_type;
+  ReadProbeChange(call, monitor, body, &change);
   if (body.watched) change.struct_json = base::DumpJson(*body.watched);
   change.name = std::move(body.name);
   change.is_active = body.is_active;

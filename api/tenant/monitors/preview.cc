@@ -117,6 +117,8 @@ rest::Handled PreviewMonitor(Call& call) {
                           std::string(domain::TierName(judged.tier)) +
                           " is served by a research service or a model, which checks alone ask");
   }
+  const auto options = body.probe ? domain::ReadProbeOptions(*body.probe) : domain::ProbeOptions();
+  CheckProbe(options, judged.tier, call.parts.config);
   base::Json warnings = WarningsOf(call, body, judged);
   PreviewRequest request{.org_id = call.caller.org_id,
                          .tier = judged.tier,
@@ -124,7 +126,8 @@ rest::Handled PreviewMonitor(Call& call) {
                          .research_plan = std::move(body.research_plan),
                          .watched = {},
                          .rows = std::move(judged.rows),
-                         .request_headers = std::move(body.request_headers)};
+                         .request_headers = std::move(body.request_headers),
+                         .options = options};
   for (const auto& [name, description] : body.watched.items()) {
     request.watched.push_back({name, description.get<std::string>()});
   }

@@ -278,6 +278,25 @@ TEST_F(ApiMending, RequestHeadersAreSealedAndTheirNamesAloneAreShown) {
   EXPECT_EQ(Sql("select request_headers from monitor"), "");
 }
 
+TEST_F(ApiMending, AMonitorSaysHowItsPagesAreReadWithinWhatItsTierGives) {
+  config.probes.at("low").render = "auto";
+  const Json probe{{"render", "auto"}, {"wait_for", "#price"}};
+  const std::string id = NewMonitor({{"probe", probe}});
+  EXPECT_EQ(Ask("GET", "/monitors/" + id).body["probe"], probe);
+  EXPECT_EQ(Sql("select probe ->> 'wait_for' from monitor"), "#price");
+  for (const Json& change : {Json{{"probe", {{"render", "always"}}}}, Json{{"tier", "high"}}}) {
+    const Reply refused = Update(id, change);
+    EXPECT_EQ(refused.status, 400) << change;
+    EXPECT_EQ(refused.body["error"], "invalid_render");
+  }
+  EXPECT_EQ(Update(id, {{"name", "another"}}).body["probe"], probe);
+  EXPECT_EQ(Update(id, {{"probe", {{"render", "never"}}}, {"tier", "high"}}).body["probe"],
+            Json({{"render", "never"}}));
+  EXPECT_EQ(Update(id, {{"probe", nullptr}}).body["probe"], Json::object());
+  EXPECT_EQ(Sql("select probe from monitor"), "");
+  EXPECT_EQ(Update(id, {{"probe", {{"steps", 1}}}}).status, 422);
+}
+
 TEST_F(ApiMending, RequestHeadersThatAreNotAMonitorsToSetAreRefusedWithoutTheirValues) {
   Json body = GoodBody();
   body["request_headers"] = {{"Host", "hidden"}};

@@ -213,6 +213,15 @@ TEST_F(Operations, ReadinessTellsWhyNot) {
   EXPECT_EQ(AskWith("GET", "/healthz", {}).status, 200);
 }
 
+TEST_F(Operations, ReadinessTellsWhetherPagesAreRendered) {
+  EXPECT_EQ(AskWith("GET", "/readyz", {}).body["rendering"],
+            (Json{{"available", true}, {"why", nullptr}}));
+  state.lack = "there is no browser";
+  const Reply reply = AskWith("GET", "/readyz", {});
+  EXPECT_EQ(reply.status, 200) << "a fleet serves without a browser";
+  EXPECT_EQ(reply.body["rendering"], (Json{{"available", false}, {"why", "there is no browser"}}));
+}
+
 TEST_F(Operations, EverythingElseWantsOneOfTheTokens) {
   const std::string path = "/admin/v1/orgs";
   const std::string good = std::string("Bearer ") + kToken;

@@ -56,10 +56,12 @@ class FakeServiceState final : public admin::ServiceState {
   }
   void Drain() override { drained = true; }
   base::Uuid member_id() const override { return id; }
+  std::string rendering_lack() const override { return lack; }
 
   std::atomic<bool> ready{true};
   std::atomic<bool> drained{false};
   const base::Uuid id = base::Uuid::V4();
+  std::string lack;
 };
 
 // An admin port over a database of the test's own, without the sockets.

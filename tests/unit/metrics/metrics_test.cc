@@ -199,6 +199,24 @@ TEST(Metrics, KnownSeriesStandAtZeroBeforeTheirFirstCount) {
   }
 }
 
+TEST(Metrics, PagesInTheBrowserAreCountedWithWhatTheyTook) {
+  Metrics m("x");
+  m.AddRenderedPage("ok", std::chrono::milliseconds(500), 5000, 3);
+  m.SetBrowser(2, 5, 1000);
+  m.AddBrowsers(4, 1);
+  m.SetBrowserMissing(true);
+  const std::string text = m.Expose();
+  for (const char* line :
+       {"vedette_rendered_pages_total{outcome=\"ok\"} 1\n",
+        "vedette_rendered_page_seconds_sum 0.5\n", "vedette_rendered_bytes_total 5000\n",
+        "vedette_rendered_refused_total 3\n", "vedette_browser_pages{state=\"open\"} 2\n",
+        "vedette_browser_pages{state=\"waiting\"} 5\n", "vedette_browser_memory_bytes 1000\n",
+        "vedette_browser_starts_total 4\n", "vedette_browser_deaths_total 1\n",
+        "vedette_browser_missing 1\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(Metrics, ASuccessfulQueryIsNoError) {
   Metrics m("x");
   m.ObserveQuery("claim_chunks", microseconds(1), true);

@@ -359,6 +359,35 @@ TEST(DescriptionWarnings, G10_SelectorsAreCheckedForABoundedTime) {
   EXPECT_THAT(*warnings, testing::Not(HasSubstr("f3\\\"")));
 }
 
+TEST(ProbeMember, AsksForNoMoreThanTheTierGivesAndTheRefusalSaysWhatThatIs) {
+  config::Config config{};
+  config.probes["low"].kind = "web";
+  config.probes["low"].render = "auto";
+  config.probes["medium"].kind = "web";
+  config.probes["high"].kind = "http";
+  const auto check = [&](std::optional<domain::Render> render, const std::string& wait_for,
+                         domain::Tier tier) {
+    CheckProbe({render, wait_for}, tier, config);
+  };
+  using domain::Render;
+  using domain::Tier;
+  EXPECT_NO_THROW(check(std::nullopt, "", Tier::kHigh));
+  EXPECT_NO_THROW(check(std::nullopt, "#a", Tier::kLow));
+  EXPECT_NO_THROW(check(Render::kAuto, "#a", Tier::kLow));
+  EXPECT_NO_THROW(check(Render::kNever, "", Tier::kHigh));
+  for (const Tier tier : {Tier::kMedium, Tier::kHigh}) {
+    EXPECT_THROW(check(Render::kAuto, "", tier), rest::Refusal);
+    EXPECT_THROW(check(std::nullopt, "#a", tier), rest::Refusal);
+  }
+  EXPECT_THROW(check(Render::kNever, "#a", Tier::kLow), rest::Refusal);
+  const auto reply = test::RefusalOf([&] { check(Render::kAlways, "", Tier::kLow); });
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 400);
+  for (const char* part : {"invalid_render", "always", "low", "auto"}) {
+    EXPECT_THAT(reply->body, HasSubstr(part));
+  }
+}
+
 TEST(DescriptionWarnings, NameProseThatTheWebProbeCannotServe) {
   config::Config config{};
   config.probes["low"].kind = "web";

@@ -1,0 +1,442 @@
+#include "net/browser/page_load.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "net/url.h"
+
+namespace vedette::net {
+namespace {
+
+using base::Json;
+using std::chrono::milliseconds;
+
+// How often a page is asked whether a selector matches; it may take as long each time.
+constexpr milliseconds kLookEvery{200};
+// What is left of a page's time when it is read although it is not quiet: a third, at most this.
+constexpr milliseconds kReadingReserveMax{10'000};
+
+const Json& Member(const Json& json, const char* name) {
+  static const Json kNone = Json::object();
+  const auto it = json.find(name);
+  return it != json.end() && it->is_object() ? *it : kNone;
+}
+
+std::string HostOf(std::string_view url) {
+  UrlParts parts;
+  std::string error;
+  return SplitUrl(url, &parts, &error) ? base::AsciiLower(parts.host) : "";
+}
+
+bool IsHtml(std::string_view type) {
+  return type == "text/html" || type == "application/xhtml+xml";
+}
+
+// Such requests stay open for as long as the page, or hold nothing that it shows.
+bool Counts(std::string_view type) {
+  constexpr std::array<std::string_view, 5> kEndless{"EventSource", "WebSocket", "Ping",
+                                                     "Preflight", "Media"};
+  return std::find(kEndless.begin(), kEndless.end(), type) == kEndless.end();
+}
+
+HttpErrorClass ClassOf(std::string_view error) {
+  if (error.starts_with("net::ERR_CERT") || error.starts_with("net::ERR_SSL")) {
+    return HttpErrorClass::kTls;
+  }
+  if (error.find("TIMED_OUT") != std::string_view::npos) return HttpErrorClass::kTimeout;
+  if (error == "net::ERR_BLOCKED_BY_CLIENT" || error == "net::ERR_UNSAFE_PORT" ||
+      error.starts_with("net::ERR_UNKNOWN_URL_SCHEME")) {
+    return HttpErrorClass::kRefusedAddress;
+  }
+  return HttpErrorClass::kProtocol;
+}
+
+}  // namespace
+
+struct PageLoad::Impl {
+  enum class State { kMaking, kLoading, kReading, kEnded };  // page_load.h
+  // How far the main frame's present document has come.
+  enum class Document { kNone, kAnswered, kLoaded };
+
+  Impl(base::EventLoop& loop, BrowserProcess& b, std::unique_ptr<PageProxy> p,
+       const config::BrowserConfig& c, std::string agent)
+      : browser(&b),
+        proxy(std::move(p)),
+        config(c),
+        user_agent(std::move(agent)),
+        quiet(loop, [this] { Read(); }),
+        look(loop, [this] { LookForMatch(); }),
+        deadline(loop, [this] { OnDeadline(); }) {
+    proxy->WhenExceeded([this] { FailOverBound(); });
+  }
+
+  // Goes on with `then` when the command has succeeded.
+  void Ask(std::string_view method, Json params, std::function<void(const Json& result)> then);
+  void Tell(std::string_view method, Json params);
+  void MakeContext();
+  void MakeTarget();
+  void CloseContext(BrowserProcess* of);
+  void Attach(const std::string& target);
+  void Navigate();
+  void OnEvent(const DevtoolsMessage& event);
+  void OnRequest(const Json& event);
+  void OnResponse(const Json& event);
+  void OnRequestEnd(const Json& event);
+  void LookForQuiet();
+  void LookForMatch();
+  void AskWhetherItMatches(const Json& world);
+  void OnMatch(const BrowserProcess::Answer& answer);
+  void AskMatch(std::string_view method, Json params,
+                std::function<void(const BrowserProcess::Answer& answer)> then);
+  void OnDeadline();
+  void Read();
+  void ReadAsSent();
+  void Fail(HttpErrorClass error_class, std::string error);
+  void FailCommand(const std::string& error);
+  void FailNavigation(const std::string& error);
+  bool FailOverBound();
+  void End(RenderedPage page);
+
+  BrowserProcess* browser;  // null: it is gone
+  std::unique_ptr<PageProxy> proxy;
+  const config::BrowserConfig& config;
+  const std::string user_agent;
+  std::weak_ptr<PageLoad> self;
+  State state = State::kMaking;
+  std::string url;
+  std::string wait_for;
+  bool is_asking = false;  // whether `wait_for` matches
+  Done done;
+  milliseconds reserve{};
+  std::string context;
+  std::string session;
+  std::string main_frame;
+  Document document = Document::kNone;
+  std::string document_request;
+  std::string mime_type;
+  RenderedPage page;
+  std::set<std::string> in_flight;
+  std::size_t requests = 0;
+  base::Timer quiet;
+  base::Timer look;
+  base::Timer deadline;
+};
+
+void PageLoad::Impl::Ask(std::string_view method, Json params,
+                         std::function<void(const Json& result)> then) {
+  if (browser == nullptr || state == State::kEnded) return;
+  browser->Send(method, std::move(params), session,
+                [weak = self, then = std::move(then)](BrowserProcess::Answer answer) {
+                  const auto held = weak.lock();
+                  if (held == nullptr || held->impl_->state == State::kEnded) return;
+                  if (answer.error.empty()) return then(answer.result);
+                  held->impl_->FailCommand(answer.error);
+                });
+}
+
+void PageLoad::Impl::Tell(std::string_view method, Json params) {
+  if (browser != nullptr) browser->Send(method, std::move(params), session, nullptr);
+}
+
+// The answer is waited for even where the page has ended meanwhile: the context would stay.
+void PageLoad::Impl::MakeContext() {
+  Json params = {{"disposeOnDetach", true},
+                 {"proxyServer", "http://127.0.0.1:" + std::to_string(proxy->port())},
+                 {"proxyBypassList", "<-loopback>"}};
+  browser->Send("Target.createBrowserContext", std::move(params), "",
+                [held = self.lock(), asked = browser](const BrowserProcess::Answer& answer) {
+                  Impl& impl = *held->impl_;
+                  impl.context = TextMember(answer.result, "browserContextId");
+                  if (impl.state == State::kEnded) return impl.CloseContext(asked);
+                  if (!answer.error.empty()) return impl.FailCommand(answer.error);
+                  impl.MakeTarget();
+                });
+}
+
+void PageLoad::Impl::MakeTarget() {
+  Tell("Browser.setDownloadBehavior", {{"behavior", "deny"}, {"browserContextId", context}});
+  Ask("Target.createTarget",
+      {{"url", "about:blank"}, {"browserContextId", context}, {"width", 1280}, {"height", 900}},
+      [this](const Json& target) { Attach(TextMember(target, "targetId")); });
+}
+
+// The answer is what this object waits for, to be destroyed with its port.
+void PageLoad::Impl::CloseContext(BrowserProcess* of) {
+  if (context.empty()) return;
+  of->Send("Target.disposeBrowserContext", {{"browserContextId", std::exchange(context, {})}}, "",
+           [held = self.lock()](const BrowserProcess::Answer&) {});
+}
+
+void PageLoad::Impl::FailCommand(const std::string& error) {
+  Fail(HttpErrorClass::kProtocol, "the browser refused a command: " + error);
+}
+
+// The main frame of a target has its id.
+void PageLoad::Impl::Attach(const std::string& target) {
+  main_frame = target;
+  Ask("Target.attachToTarget", {{"targetId", target}, {"flatten", true}},
+      [this](const Json& attached) {
+        session = TextMember(attached, "sessionId");
+        Tell("Page.enable", Json::object());
+        Tell("Network.enable", {{"maxTotalBufferSize", 20 << 20}, {"maxPostDataSize", 0}});
+        Tell("Inspector.enable", Json::object());
+        Tell("Emulation.setUserAgentOverride", {{"userAgent", user_agent}});
+        Navigate();
+      });
+}
+
+void PageLoad::Impl::Navigate() {
+  state = State::kLoading;
+  if (!wait_for.empty()) look.Start(kLookEvery, kLookEvery);
+  Ask("Page.navigate", {{"url", url}}, [this](const Json& result) {
+    const std::string error = TextMember(result, "errorText");
+    if (!error.empty()) FailNavigation(error);
+  });
+}
+
+void PageLoad::Impl::OnEvent(const DevtoolsMessage& event) {
+  if (session.empty() || event.session != session || state == State::kEnded) return;
+  if (event.method == "Network.requestWillBeSent") return OnRequest(event.body);
+  if (event.method == "Network.responseReceived") return OnResponse(event.body);
+  if (event.method == "Network.loadingFinished" || event.method == "Network.loadingFailed") {
+    return OnRequestEnd(event.body);
+  }
+  if (event.method == "Page.loadEventFired") {
+    if (document == Document::kAnswered) document = Document::kLoaded;
+    return LookForQuiet();
+  }
+  if (event.method == "Page.javascriptDialogOpening") {
+    return Tell("Page.handleJavaScriptDialog", {{"accept", false}});
+  }
+  if (event.method == "Inspector.targetCrashed" || event.method == "Inspector.detached") {
+    Fail(HttpErrorClass::kProtocol,
+         "the page's process ended, perhaps because it had no memory left");
+  }
+}
+
+void PageLoad::Impl::OnRequest(const Json& event) {
+  if (++requests > config.page_requests_max) {
+    return Fail(HttpErrorClass::kBodyTooLarge,
+                "it makes more than " + std::to_string(config.page_requests_max) + " requests");
+  }
+  const std::string id = TextMember(event, "requestId");
+  const std::string type = TextMember(event, "type");
+  if (type == "Document") {
+    // Another frame's may be another process's, which would tell its end elsewhere; the load event
+    // waits for it.
+    if (TextMember(event, "frameId") != main_frame) return;
+    document = Document::kNone;
+    document_request = id;
+    page.url = TextMember(Member(event, "request"), "url");
+    in_flight.clear();
+    is_asking = false;  // of the document before
+  } else if (!Counts(type)) {
+    return;
+  }
+  in_flight.insert(id);
+  quiet.Stop();
+}
+
+void PageLoad::Impl::OnResponse(const Json& event) {
+  if (TextMember(event, "requestId") != document_request) return;
+  const Json& response = Member(event, "response");
+  document = Document::kAnswered;
+  mime_type = TextMember(response, "mimeType");
+  page.url = TextMember(response, "url");
+  const auto status = response.find("status");
+  page.response.status = status != response.end() && status->is_number() ? status->get<int>() : 0;
+  page.response.headers.clear();
+  for (const auto& [name, value] : Member(response, "headers").items()) {
+    const std::string lower = base::AsciiLower(name);
+    if (value.is_string() && lower != "content-type" && lower != "etag" &&
+        lower != "last-modified") {
+      page.response.headers.emplace_back(lower, value.get<std::string>());
+    }
+  }
+  page.response.headers.emplace_back("content-type", mime_type + "; charset=utf-8");
+}
+
+void PageLoad::Impl::OnRequestEnd(const Json& event) {
+  if (FailOverBound()) return;
+  in_flight.erase(TextMember(event, "requestId"));
+  LookForQuiet();
+}
+
+void PageLoad::Impl::LookForQuiet() {
+  if (state != State::kLoading || document != Document::kLoaded || !in_flight.empty()) return;
+  if (!wait_for.empty() && IsHtml(mime_type)) return;
+  if (!quiet.active()) quiet.Start(config.quiet_ms);
+}
+
+// A world of scripts of our own, in which those of the page have changed nothing. The document may
+// go between the question and its answer: then the next one is asked.
+void PageLoad::Impl::LookForMatch() {
+  if (state != State::kLoading || document == Document::kNone || is_asking) return;
+  is_asking = true;
+  AskMatch("Page.createIsolatedWorld", {{"frameId", main_frame}, {"worldName", "vedette"}},
+           [this](const BrowserProcess::Answer& made) {
+             if (!made.error.empty()) return;
+             const auto world = made.result.find("executionContextId");
+             if (world != made.result.end()) AskWhetherItMatches(*world);
+           });
+}
+
+void PageLoad::Impl::AskWhetherItMatches(const Json& world) {
+  is_asking = true;
+  AskMatch(
+      "Runtime.evaluate",
+      {{"expression", "document.querySelector(" + base::DumpJson(Json(wait_for)) + ") !== null"},
+       {"contextId", world},
+       {"returnByValue", true},
+       {"silent", true},
+       {"timeout", kLookEvery.count()}},
+      [this](const BrowserProcess::Answer& answer) { OnMatch(answer); });
+}
+
+void PageLoad::Impl::OnMatch(const BrowserProcess::Answer& answer) {
+  const Json& fault = Member(answer.result, "exceptionDetails");
+  if (TextMember(Member(fault, "exception"), "className") == "DOMException") {
+    return Fail(HttpErrorClass::kProtocol, "wait_for is no selector that the browser knows");
+  }
+  const Json& result = Member(answer.result, "result");
+  const auto value = result.find("value");
+  if (value != result.end() && value->is_boolean() && value->get<bool>()) Read();
+}
+
+// The same as Ask where the page goes on whatever the answer is.
+void PageLoad::Impl::AskMatch(std::string_view method, Json params,
+                              std::function<void(const BrowserProcess::Answer& answer)> then) {
+  browser->Send(method, std::move(params), session,
+                [weak = self, then = std::move(then)](const BrowserProcess::Answer& answer) {
+                  const auto held = weak.lock();
+                  if (held == nullptr || held->impl_->state != State::kLoading) return;
+                  held->impl_->is_asking = false;
+                  then(answer);
+                });
+}
+
+// The first time the page is read as it is; the second time it has not answered.
+void PageLoad::Impl::OnDeadline() {
+  if (FailOverBound()) return;
+  if (state == State::kLoading && document != Document::kNone) {
+    deadline.Start(reserve);
+    return Read();
+  }
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? url : page.url));
+  if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
+  Fail(HttpErrorClass::kTimeout, "it was not rendered in its time");
+}
+
+void PageLoad::Impl::Read() {
+  if (FailOverBound()) return;
+  state = State::kReading;
+  quiet.Stop();
+  look.Stop();
+  if (!IsHtml(mime_type)) return ReadAsSent();
+  browser->SendForText("DOMSnapshot.captureSnapshot", {{"computedStyles", Json::array()}}, session,
+                       [weak = self](std::string text, std::string error) {
+                         const auto held = weak.lock();
+                         if (held == nullptr) return;
+                         Impl& impl = *held->impl_;
+                         if (impl.state == State::kEnded) return;
+                         if (!error.empty()) {
+                           return impl.Fail(HttpErrorClass::kBodyTooLarge,
+                                            "what its scripts made is too large");
+                         }
+                         RenderedPage out = std::move(impl.page);
+                         out.response.body = std::move(text);
+                         impl.End(std::move(out));
+                       });
+}
+
+void PageLoad::Impl::ReadAsSent() {
+  Ask("Network.getResponseBody", {{"requestId", document_request}}, [this](const Json& sent) {
+    RenderedPage out = std::move(page);
+    out.kind = RenderedPage::Kind::kAsSent;
+    const auto coded = sent.find("base64Encoded");
+    const bool is_text = coded == sent.end() || !coded->is_boolean() || !coded->get<bool>();
+    if (is_text) out.response.body = TextMember(sent, "body");
+    End(std::move(out));
+  });
+}
+
+void PageLoad::Impl::FailNavigation(const std::string& error) {
+  if (FailOverBound()) return;
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? url : page.url));
+  if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
+  // An answer of a server's that has nothing but its status.
+  if (page.response.status >= 400) return End(std::move(page));
+  Fail(ClassOf(error), "the browser says " + error);
+}
+
+bool PageLoad::Impl::FailOverBound() {
+  const char* bound = proxy->exceeded();
+  if (bound == nullptr || state == State::kEnded) return false;
+  Fail(HttpErrorClass::kBodyTooLarge, std::string("it fetches more ") + bound + " than it may");
+  return true;
+}
+
+void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
+  RenderedPage failed;
+  failed.url = page.url.empty() ? url : page.url;
+  failed.response.error_class = error_class;
+  failed.response.error = std::move(error);
+  End(std::move(failed));
+}
+
+// A plain request that the proxy refused has an answer of the proxy's, which is none of the page's.
+void PageLoad::Impl::End(RenderedPage ended) {
+  if (std::exchange(state, State::kEnded) == State::kEnded) return;
+  quiet.Stop();
+  look.Stop();
+  deadline.Stop();
+  proxy->Stop();
+  if (browser != nullptr) CloseContext(std::exchange(browser, nullptr));
+  if (ended.response.error_class == HttpErrorClass::kNone) {
+    const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended.url));
+    if (fault.error_class != HttpErrorClass::kNone &&
+        (ended.response.status == 403 || ended.response.status == 502)) {
+      ended.response = {};
+      ended.response.error_class = fault.error_class;
+      ended.response.error = fault.error;
+    }
+  }
+  ended.bytes = proxy->bytes();
+  ended.refused = proxy->refused();
+  const auto tell = std::move(done);
+  tell(std::move(ended));
+}
+
+PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_ptr<PageProxy> proxy,
+                   const config::BrowserConfig& config, std::string user_agent)
+    : impl_(
+          std::make_unique<Impl>(loop, browser, std::move(proxy), config, std::move(user_agent))) {}
+
+PageLoad::~PageLoad() = default;
+
+void PageLoad::Start(std::string url, std::string wait_for, milliseconds timeout, Done done) {
+  Impl& s = *impl_;
+  s.self = weak_from_this();
+  s.url = std::move(url);
+  s.wait_for = std::move(wait_for);
+  s.done = std::move(done);
+  s.reserve = std::min(timeout / 3, kReadingReserveMax);
+  s.deadline.Start(timeout - s.reserve);
+  s.MakeContext();
+}
+
+void PageLoad::OnEvent(const DevtoolsMessage& event) {
+  const auto held = shared_from_this();
+  impl_->OnEvent(event);
+}
+
+void PageLoad::Abandon(const std::string& why) {
+  impl_->browser = nullptr;
+  impl_->Fail(HttpErrorClass::kProtocol, "the browser is gone: " + why);
+}
+
+}  // namespace vedette::net

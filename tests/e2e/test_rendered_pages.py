@@ -1,0 +1,155 @@
+"""Pages made by scripts, in a real browser: what a tier with `render` observes of pages that frameworks of npm make."""
+
+import concurrent.futures
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHROMIUM = "/usr/bin/chromium"
+ITEMS = ["tea", "coffee", "cocoa"]
+APP = "<!DOCTYPE html><html><head><title>shop</title></head><body><div id=app></div>"
+
+# name: what stands in the page's body. Each makes <h1>made by NAME</h1> and a list of ITEMS, by scripts alone.
+PAGES = {
+    "react": APP + """<script src=/npm/react/umd/react.production.min.js></script>
+<script src=/npm/react-dom/umd/react-dom.production.min.js></script><script>
+const e = React.createElement, App = () => { const [items, set] = React.useState([]);
+  React.useEffect(() => { fetch('/api/items').then(r => r.json()).then(set) }, []);
+  return e('div', null, e('h1', null, 'made by react'), e('ul', null, items.map(i => e('li', {key: i}, i)))) };
+ReactDOM.createRoot(app).render(e(App));</script>""",
+    "vue": APP + """<script src=/npm/vue/dist/vue.global.prod.js></script><script>
+Vue.createApp({data: () => ({items: []}), async mounted() { this.items = await (await fetch('/api/items')).json() },
+  template: '<h1>made by vue</h1><ul><li v-for="i in items">{{ i }}</li></ul>'}).mount('#app');</script>""",
+    "preact": APP + """<script type=module>import {h, render} from '/npm/preact/dist/preact.mjs';
+render(h('div', null, h('h1', null, 'made by preact'), h('ul', null, ITEMS.map(i => h('li', null, i)))), app);</script>""",
+    "solid": APP + """<script type=importmap>{"imports": {"solid-js": "/npm/solid-js/dist/solid.js",
+"solid-js/web": "/npm/solid-js/web/dist/web.js", "solid-js/html": "/npm/solid-js/html/dist/html.js"}}</script>
+<script type=module>import {createSignal} from 'solid-js'; import {render} from 'solid-js/web'; import html from 'solid-js/html';
+const [items, set] = createSignal([]);
+render(() => html`<h1>made by solid</h1><ul>${() => items().map(i => html`<li>${i}</li>`)}</ul>`, app); set(ITEMS);</script>""",
+    "lit": APP + """<x-shop></x-shop><script type=importmap>{"imports": {"lit": "/npm/lit/index.js",
+"lit-html": "/npm/lit-html/lit-html.js", "lit-html/is-server.js": "/npm/lit-html/is-server.js",
+"lit-element/lit-element.js": "/npm/lit-element/lit-element.js", "@lit/reactive-element": "/npm/@lit/reactive-element/reactive-element.js"}}
+</script><script type=module>import {LitElement, html} from 'lit'; customElements.define('x-shop', class extends LitElement {
+  render() { return html`<h1>made by lit</h1><ul>${ITEMS.map(i => html`<li>${i}</li>`)}</ul>` } });</script>""",
+    "alpine": APP + """<div x-data="{items: ITEMS}"><h1 x-text="'made by ' + 'alpine'"></h1><ul><template x-for="i in items"><li x-text=i></li>
+</template></ul></div><script src=/npm/alpinejs/dist/cdn.min.js></script>""",
+    "htmx": APP + """<div hx-get=/fragment hx-trigger=load></div><script src=/npm/htmx.org/dist/htmx.min.js></script>""",
+    "mithril": APP + """<script src=/npm/mithril/mithril.min.js></script><script>
+m.mount(app, {view: () => [m('h1', 'made by mithril'), m('ul', ITEMS.map(i => m('li', i)))]});</script>""",
+    "closed": APP + """<x-shop></x-shop><script>document.querySelector('x-shop').attachShadow({mode: 'closed'}).innerHTML =
+  '<h1>made by closed</h1><ul>' + ITEMS.map(i => `<li>${i}</li>`).join('') + '</ul>';</script>""",
+    "iframe": APP + "<script>app.innerHTML = '<iframe src=/mithril></iframe>'</script>",
+    "redirect": "<!DOCTYPE html><script>location.replace('/vue')</script>",
+    "chain": APP + """<script>app.innerHTML = '<h1>made by chain</h1><ul></ul>'; const more = async n => {
+  const items = await (await fetch('/api/items?from=' + n)).json();
+  document.querySelector('ul').innerHTML += `<li>${items[n]}</li>`; if (n < 2) more(n + 1) }; more(0);</script>""",
+}
+BURN = "<script>for (;;) {}</script>"
+MADE_BY = {"iframe": "mithril", "redirect": "vue"}
+
+
+@pytest.fixture(scope="module")
+def site():
+    if not os.path.exists(CHROMIUM):
+        pytest.skip("there is no chromium")
+    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/pages"], capture_output=True, text=True)
+    assert tools.returncode == 0, tools.stderr
+    modules = pathlib.Path(tools.stdout.splitlines()[-1]) / "node_modules"
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path, kind = self.path.split("?")[0], "text/html"
+            if path.startswith("/npm/"):
+                body, kind = (modules / path.removeprefix("/npm/")).read_bytes(), "text/javascript"
+            elif path == "/api/items":
+                body, kind = json.dumps(ITEMS).encode(), "application/json"
+            elif path == "/fragment":
+                body = ("<h1>made by htmx</h1><ul>" + "".join(f"<li>{i}</li>" for i in ITEMS) + "</ul>").encode()
+            else:
+                page = {**PAGES, "burn": BURN}.get(path.removeprefix("/"), "")
+                body = page.replace("<head>", f"<head><script>const ITEMS = {json.dumps(ITEMS)};</script>").encode()
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+def probe(binary, url, render, **settings):
+    environment = {"PATH": "/usr/bin:/bin", "VEDETTE_NET_ALLOW": "127.0.0.1/32", "VEDETTE_PROBES_DEFAULT_RENDER": render,
+                   **settings}
+    done = subprocess.run([binary, "probe", "--url", url, "--watch", "title=css:h1", "--watch", "items=css:li | all"],
+                          capture_output=True, text=True, env=environment, timeout=120)
+    return {name: one["value"] for name, one in json.loads(done.stdout or "{}").get("values", {}).items()}, done.stderr
+
+
+def test_pages_of_frameworks_are_read_as_their_scripts_make_them(binary, site):
+    def seen(name):
+        return name, probe(binary, f"{site}/{name}", "auto")
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = dict(pool.map(seen, PAGES))
+    items = json.dumps(ITEMS, separators=(",", ":"))
+    wrong = {name: said for name, said in results.items()
+             if said[0] != {"title": f"made by {MADE_BY.get(name, name)}", "items": items}}
+    assert not wrong
+
+
+def test_without_rendering_such_a_page_says_that_its_scripts_make_it(binary, site):
+    said, log = probe(binary, f"{site}/vue", "never")
+    assert not said and "(made_by_scripts)" in log
+
+
+def test_where_there_is_no_browser_pages_are_read_as_sent_and_the_log_says_why(binary, site):
+    said, log = probe(binary, f"{site}/vue", "always", VEDETTE_BROWSER_EXECUTABLE="/nonexistent/chromium")
+    assert not said and "(made_by_scripts)" in log and "/nonexistent/chromium" in log
+
+
+def test_a_check_of_the_configuration_says_whether_pages_are_rendered(binary):
+    def said(**settings):
+        environment = {"PATH": "/usr/bin:/bin", "VEDETTE_DATABASE_URL": "postgresql://a@127.0.0.1:1/a", **settings}
+        done = subprocess.run([binary, "config", "--check"], capture_output=True, text=True, env=environment, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()[-1]
+
+    assert "`render`" in said()
+    renders = {"VEDETTE_PROBES_DEFAULT_RENDER": "auto"}
+    assert "not rendered" in (missing := said(**renders, VEDETTE_BROWSER_EXECUTABLE="/nonexistent/chromium"))
+    assert "/nonexistent/chromium" in missing
+    assert said(**renders, VEDETTE_BROWSER_EXECUTABLE="/bin/true") == "Pages made by scripts: rendered by /bin/true."
+
+
+def test_a_start_that_insists_on_a_browser_fails_without(binary, site):
+    environment = {"PATH": "/usr/bin:/bin", "VEDETTE_BROWSER_ENABLED": "true", "VEDETTE_NET_ALLOW": "127.0.0.1/32",
+                   "VEDETTE_BROWSER_EXECUTABLE": "/nonexistent/chromium"}
+    done = subprocess.run([binary, "probe", "--url", f"{site}/vue", "--watch", "a=css:h1"], capture_output=True,
+                          text=True, env=environment, timeout=60)
+    assert done.returncode != 0 and "[browser] enabled" in done.stderr
+
+
+def test_a_browser_without_its_sandbox_is_a_warning(binary, site):
+    said, log = probe(binary, f"{site}/vue", "always", VEDETTE_BROWSER_SANDBOX="false", VEDETTE_BROWSER_PAGES_MAX="1",
+                      VEDETTE_BROWSER_MEMORY_BYTES_MAX="2147483648")
+    assert said["title"] == "made by vue"
+    assert "sandbox is false" in log
+
+
+def test_a_page_that_burns_its_time_is_a_timeout(binary, site):
+    _, log = probe(binary, f"{site}/burn", "always", VEDETTE_BROWSER_RENDER_TIMEOUT_MS="3000")
+    assert "(timeout)" in log

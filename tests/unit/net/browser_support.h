@@ -1,0 +1,181 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "net/browser/browser.h"
+#include "tests/unit/net/client_support.h"
+
+// A browser, and pages for it, for the tests of net/browser.
+namespace vedette::net::test {
+
+inline config::BrowserConfig BrowserOptions() {
+  config::BrowserConfig config{};
+  config.enabled = "auto";
+  config.executable = "/usr/bin/chromium";
+  config.pages_max = 4;
+  config.memory_bytes_max = std::size_t{3} << 30;
+  config.sandbox = true;
+  config.render_timeout_ms = milliseconds(30'000);
+  return config;
+}
+
+// Serves pages by path, without a query. One that begins with "HTTP/1.1 " is the whole answer, one
+// that begins with a brace is JSON, and of a path that ends in .js it is a script. /to?URL
+// redirects there.
+using Pages = std::map<std::string, std::string>;
+class Site {
+ public:
+  explicit Site(Pages pages)
+      : pages_(std::move(pages)), server_([this](Socket& socket) { Serve(socket); }) {}
+
+  int port() const { return server_.port(); }
+  int accepted() const { return server_.accepted(); }
+  std::string Url(const std::string& path) const { return Local(server_.port(), path); }
+
+ private:
+  void Serve(Socket& socket) {
+    std::string head;
+    try {
+      head = socket.ReceiveUntil("\r\n\r\n");
+    } catch (const std::runtime_error&) {
+      return;
+    }
+    const std::string target = head.substr(4, head.find(' ', 4) - 4);
+    const std::string path = target.substr(0, target.find('?'));
+    const auto page = pages_.find(path);
+    if (path == "/to") {
+      socket.Send("HTTP/1.1 302 Found\r\nLocation: " + target.substr(path.size() + 1) +
+                  "\r\nContent-Length: 0\r\n\r\n");
+    } else if (page == pages_.end()) {
+      socket.Send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    } else if (page->second.starts_with("HTTP/1.1 ")) {
+      socket.Send(page->second);
+    } else {
+      const std::string type = path.ends_with(".js")           ? "text/javascript"
+                               : page->second.starts_with("{") ? "application/json"
+                                                               : "text/html; charset=utf-8";
+      socket.Send("HTTP/1.1 200 OK\r\nContent-Type: " + type + "\r\nContent-Length: " +
+                  std::to_string(page->second.size()) + "\r\n\r\n" + page->second);
+    }
+  }
+
+  const Pages pages_;
+  RawServer server_;
+};
+
+// Servers on 127.0.0.1 are allowed, and nothing else of loopback.
+inline config::NetConfig BrowserNet() {
+  config::NetConfig net = NetConfig();
+  net.user_agent = "vedette-test";
+  net.allow = {"127.0.0.1/32"};
+  return net;
+}
+
+// A browser on a loop of its own; it starts with the first page.
+class TestBrowser {
+ public:
+  TestBrowser(const config::BrowserConfig& config, const config::NetConfig& net)
+      : policy_(net.allow) {
+    loop_.Run([&] {
+      BrowserEvents events;
+      events.page_ended = [this](const RenderedPage& page) {
+        bytes_ += page.bytes;
+        refused_ += page.refused;
+      };
+      browser_ =
+          std::make_unique<Browser>(loop_.loop, config, net, policy_, Silent(), std::move(events));
+    });
+  }
+  ~TestBrowser() {
+    loop_.Run([&] { browser_.reset(); });
+  }
+
+  std::future<RenderedPage> Begin(const std::string& url, milliseconds timeout,
+                                  const std::string& wait_for = "") {
+    auto result = std::make_shared<std::promise<RenderedPage>>();
+    loop_.loop.Post([this, url, timeout, wait_for, result] {
+      RenderRequest request;
+      request.org_id = base::Uuid::V4();
+      request.url = url;
+      request.wait_for = wait_for;
+      request.timeout = timeout;
+      request.wait_max = milliseconds(120'000);
+      browser_->Render(std::move(request),
+                       [result](RenderedPage page) { result->set_value(std::move(page)); });
+    });
+    return result->get_future();
+  }
+  BrowserCounts Counts() {
+    return loop_.Run([&] { return browser_->counts(); });
+  }
+  // What the pages took that have ended.
+  std::size_t bytes() const { return bytes_; }
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  LoopThread loop_;
+  AddressPolicy policy_;
+  std::unique_ptr<Browser> browser_;
+};
+
+// The base of both fixtures: the browser starts with the first page.
+class BrowserFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (access(config_.executable.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no chromium";
+  }
+
+  virtual TestBrowser& browser() = 0;
+
+  std::future<RenderedPage> Begin(const std::string& url,
+                                  milliseconds timeout = milliseconds(30'000)) {
+    return browser().Begin(url, timeout);
+  }
+  RenderedPage Render(const std::string& url, milliseconds timeout = milliseconds(30'000)) {
+    return Begin(url, timeout).get();
+  }
+  BrowserCounts Counts() { return browser().Counts(); }
+
+  config::BrowserConfig config_ = BrowserOptions();
+  config::NetConfig net_ = BrowserNet();
+};
+
+// A browser for each test, which may change config_ and net_ before the first page.
+class OwnBrowserTest : public BrowserFixture {
+ protected:
+  TestBrowser& browser() override {
+    if (browser_ == nullptr) browser_ = std::make_unique<TestBrowser>(config_, net_);
+    return *browser_;
+  }
+
+ private:
+  std::unique_ptr<TestBrowser> browser_;
+};
+
+// One browser for all tests of the suite: a start takes longer than a page.
+class BrowserTest : public BrowserFixture {
+ protected:
+  static void TearDownTestSuite() { shared_ = nullptr; }
+  TestBrowser& browser() override {
+    if (shared_ == nullptr) shared_ = std::make_unique<TestBrowser>(config_, net_);
+    return *shared_;
+  }
+
+ private:
+  static inline std::unique_ptr<TestBrowser> shared_;
+};
+
+}  // namespace vedette::net::test

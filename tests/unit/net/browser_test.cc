@@ -1,0 +1,217 @@
+#include "net/browser/browser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "net/browser/process_memory.h"
+#include "tests/unit/net/browser_support.h"
+
+// Pages in a real Chromium, where one is installed.
+namespace vedette::net {
+namespace {
+
+using test::BrowserOptions;
+using test::BrowserTest;
+using test::milliseconds;
+using test::OwnBrowserTest;
+using test::Pages;
+using test::Site;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The process of a page of the browser's that has used a second of its processor; 0: none has.
+int BurningPage(int leader) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0 || getsid(pid) != leader) continue;
+    std::ifstream command_file(entry.path() / "cmdline");
+    const std::string command(std::istreambuf_iterator<char>(command_file), {});
+    if (command.find("--type=renderer") == std::string::npos) continue;
+    std::ifstream stat_file(entry.path() / "stat");
+    std::string stat(std::istreambuf_iterator<char>(stat_file), {});
+    std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    long ticks = 0;
+    if (fields >> ticks && ticks >= sysconf(_SC_CLK_TCK)) return pid;
+  }
+  return 0;
+}
+
+TEST_F(BrowserTest, APageIsAsItsScriptsHaveMadeIt) {
+  const Site site(Pages{{"/",
+                         "<p id=a>before</p><script>fetch('/data').then(r => r.json()).then(d => {"
+                         "a.textContent = d.text + ' ' + navigator.userAgent; });</script>"},
+                        {"/data", "{\"text\": \"made by a script\"}"}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_EQ(page.response.error, "");
+  EXPECT_EQ(page.response.status, 200);
+  EXPECT_EQ(page.url, site.Url("/"));
+  EXPECT_EQ(page.kind, RenderedPage::Kind::kSnapshot);
+  EXPECT_THAT(page.response.body, HasSubstr("made by a script"));
+  EXPECT_THAT(page.response.body, HasSubstr("vedette-test"));
+  EXPECT_THAT(page.response.body, Not(HasSubstr("HeadlessChrome")));
+}
+
+TEST_F(BrowserTest, RedirectsOfServersAndScriptsAreFollowed) {
+  const Site site(Pages{{"/", "HTTP/1.1 302 Found\r\nLocation: /two\r\nContent-Length: 0\r\n\r\n"},
+                        {"/two", "<script>location.replace('/three')</script>"},
+                        {"/three", "<p>the third</p>"}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_EQ(page.url, site.Url("/three"));
+  EXPECT_THAT(page.response.body, HasSubstr("the third"));
+}
+
+TEST_F(BrowserTest, WhatIsNoHtmlComesAsItWasSent) {
+  const Site site(Pages{{"/", "{\"price\": 12}"}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_EQ(page.kind, RenderedPage::Kind::kAsSent);
+  EXPECT_EQ(page.response.body, "{\"price\": 12}");
+  EXPECT_EQ(page.response.Header("content-type"), "application/json; charset=utf-8");
+}
+
+TEST_F(BrowserTest, APageKeepsNothingForTheNext) {
+  const Site site(Pages{{"/",
+                         "<p id=a></p><script>a.textContent = 'was ' + (localStorage.x || "
+                         "document.cookie || 'nothing'); localStorage.x = 'here';"
+                         "document.cookie = 'y=here';</script>"}});
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("was nothing"));
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("was nothing"));
+}
+
+TEST_F(BrowserTest, FaultsHaveTheirClass) {
+  const Site site(Pages{{"/away",
+                         "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:8123/\r\n"
+                         "Content-Length: 0\r\n\r\n"}});
+  EXPECT_EQ(Render("http://127.0.0.3:8123/").response.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(Render("https://127.0.0.3:8123/").response.error_class,
+            HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(Render(site.Url("/away")).response.error_class, HttpErrorClass::kRefusedAddress);
+  const int closed = std::make_unique<Site>(Pages{})->port();
+  EXPECT_EQ(Render(test::Local(closed)).response.error_class, HttpErrorClass::kConnect);
+  // The browser keeps to its list of ports that are no web server's.
+  EXPECT_EQ(Render("http://127.0.0.1:1/").response.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(Render("file:///etc/passwd").response.error_class, HttpErrorClass::kRefusedAddress);
+  EXPECT_EQ(Render(site.Url("/none")).response.status, 404);
+}
+
+// A page that never ends costs itself its time, and its neighbour nothing; then its process goes.
+TEST_F(BrowserTest, APageThatBurnsItsTimeFailsAlone) {
+  const Site site(Pages{{"/", "<p>fine</p>"}, {"/burn", "<script>for (;;) {}</script>"}});
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  const BrowserCounts before = Counts();
+  auto burning = Begin(site.Url("/burn"), milliseconds(7'000));
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  int burns = 0;
+  EXPECT_TRUE(test::Await([&] { return (burns = BurningPage(before.pid)) != 0; }));
+  EXPECT_EQ(burning.get().response.error_class, HttpErrorClass::kTimeout);
+  EXPECT_TRUE(test::Await([&] { return kill(burns, 0) != 0; })) << "it burns on";
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  EXPECT_EQ(Counts().starts, before.starts);
+}
+
+TEST_F(BrowserTest, APageSaysWhatItFetchedAndWhatItWasRefused) {
+  const Site site(Pages{{"/",
+                         "<p>there</p><script>fetch('http://127.0.0.3:8123/').catch(() => 0)"
+                         "</script><!--" +
+                             std::string(10'000, 'x') + "-->"}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_GT(page.bytes, 10'000U);
+  EXPECT_GE(page.refused, 1U);
+  EXPECT_EQ(Counts().open, 0U);
+}
+
+// A page that asks for ever, and one that is quiet long before, are read when the selector matches.
+TEST_F(BrowserTest, APageIsReadWhenWhatIsWaitedForIsThere) {
+  const std::string later =
+      "<p id=a>before</p><script>document.querySelector = () => a; setTimeout(() => "
+      "a.outerHTML = '<p class=\"price\">after</p>', 1500);</script>";
+  const Site site(Pages{{"/", later},
+                        {"/asks", later + "<script>setInterval(() => fetch('/x'), 50)</script>"}});
+  // What never comes is not waited for beyond the page's time, and nonsense is told.
+  auto never = browser().Begin(site.Url("/"), milliseconds(6'000), "#never");
+  auto nonsense = browser().Begin(site.Url("/"), milliseconds(30'000), "p[");
+  for (const char* path : {"/", "/asks"}) {
+    const RenderedPage page =
+        browser().Begin(site.Url(path), milliseconds(30'000), "p.price").get();
+    EXPECT_THAT(page.response.body, HasSubstr("after")) << path;
+    EXPECT_LT(page.response.duration, milliseconds(20'000)) << path;
+  }
+  EXPECT_THAT(never.get().response.body, HasSubstr("after"));
+  EXPECT_THAT(nonsense.get().response.error, HasSubstr("wait_for"));
+}
+
+// A page that is never quiet is read as it is when its time is nearly over.
+TEST_F(BrowserTest, APageThatFetchesForEverIsReadInTheEnd) {
+  const Site site(Pages{{"/", "<p>there</p><script>setInterval(() => fetch('/x'), 50)</script>"}});
+  EXPECT_THAT(Render(site.Url("/"), milliseconds(6'000)).response.body, HasSubstr("there"));
+}
+
+TEST_F(OwnBrowserTest, APageOverItsBoundsFailsAlone) {
+  config_.page_requests_max = 50;
+  config_.page_bytes_max = 1 << 20;
+  const Site site(Pages{{"/", "<p>fine</p>"},
+                        {"/many", "<script>for (let i = 0; i < 200; i++) fetch('/' + i)</script>"},
+                        {"/large", "<p>" + std::string(2 << 20, 'x') + "</p>"}});
+  EXPECT_EQ(Render(site.Url("/many")).response.error_class, HttpErrorClass::kBodyTooLarge);
+  EXPECT_EQ(Render(site.Url("/large")).response.error_class, HttpErrorClass::kBodyTooLarge);
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  EXPECT_EQ(Counts().starts, 1U);
+}
+
+TEST_F(OwnBrowserTest, AKilledBrowserCostsItsPagesOneAttemptAndTheNextHasAnother) {
+  const Site site(Pages{{"/", "<p>fine</p>"}, {"/slow", "<script>for (;;) {}</script>"}});
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  auto under_way = Begin(site.Url("/slow"));
+  ASSERT_TRUE(test::Await([&] { return Counts().pages == 2; }));
+  const int pid = Counts().pid;
+  kill(pid, SIGKILL);
+  EXPECT_EQ(under_way.get().response.error_class, HttpErrorClass::kProtocol);
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  EXPECT_EQ(Counts().starts, 2U);
+  EXPECT_EQ(Counts().deaths, 1U);
+  EXPECT_TRUE(test::Await([&] { return MemoryOfSession(pid).bytes == 0; })) << "it left processes";
+}
+
+TEST_F(OwnBrowserTest, ABrowserIsReplacedAfterItsPages) {
+  config_.pages_per_browser_max = 2;
+  const Site site(Pages{{"/", "<p>fine</p>"}});
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  EXPECT_EQ(Counts().starts, 3U);
+  EXPECT_EQ(Counts().deaths, 0U);
+}
+
+TEST_F(BrowserTest, ItsUserIsNotRoot) {
+  const Site site(Pages{{"/", "<p>fine</p>"}});
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  const std::string status = "/proc/" + std::to_string(Counts().pid);
+  struct stat seen {};
+  ASSERT_EQ(stat(status.c_str(), &seen), 0);
+  EXPECT_NE(seen.st_uid, 0U);
+}
+
+TEST(BrowserLack, SaysWhyPagesCannotBeRendered) {
+  config::BrowserConfig config = BrowserOptions();
+  config::NetConfig net = test::NetConfig();
+  config.executable = "/nonexistent/chromium";
+  EXPECT_THAT(Browser::Lack(config, net), HasSubstr("/nonexistent/chromium"));
+  net.proxy = "http://127.0.0.1:3128";
+  EXPECT_THAT(Browser::Lack(config, net), HasSubstr("[net] proxy"));
+  config.enabled = "false";
+  EXPECT_THAT(Browser::Lack(config, net), HasSubstr("enabled"));
+}
+
+}  // namespace
+}  // namespace vedette::net
