@@ -97,7 +97,7 @@ bool FoundNothing(const Selector& selector, const base::Json& value) {
 
 bool FoundAny(const Observation& observation) {
   return std::any_of(observation.fields.begin(), observation.fields.end(),
-                     [](const auto& field) { return !field.second.value.is_null(); });
+                     [](const auto& field) { return !field.second.value.Value().is_null(); });
 }
 
 // Extracts one field after the other from one page.

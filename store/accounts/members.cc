@@ -133,11 +133,11 @@ std::optional<Person> FindPerson(Session& session, const std::string& email) {
   });
 }
 
-std::vector<Member> ListMembers(Session& session, const base::Uuid& org_id) {
+std::vector<OrganisationMember> ListMembers(Session& session, const base::Uuid& org_id) {
   return Read(session, [&](Transaction& tx) {
-    std::vector<Member> members;
+    std::vector<OrganisationMember> members;
     for (const auto& row : tx.Exec<"members_list">("org_id"_a = org_id)) {
-      Member& one = members.emplace_back();
+      OrganisationMember& one = members.emplace_back();
       Columns(row).Into("email"_a = &one.email, "role"_a = &one.role,
                         "created_at"_a = &one.created_at, "sessions"_a = &one.sessions);
     }

@@ -80,13 +80,13 @@ struct Person {
 // Empty where nobody has the address.
 std::optional<Person> FindPerson(Session& session, const std::string& email);
 
-struct Member {
+struct OrganisationMember {
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
   base::Timestamp created_at;
   std::int64_t sessions = 0;  // live ones
 };
-std::vector<Member> ListMembers(Session& session, const base::Uuid& org_id);
+std::vector<OrganisationMember> ListMembers(Session& session, const base::Uuid& org_id);
 
 // kLastOwner: there would be no owner any more.
 enum class MemberOutcome { kDone, kNotFound, kLastOwner };

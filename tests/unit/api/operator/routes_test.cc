@@ -38,6 +38,7 @@ class ReadyService final : public ServiceState {
   bool Ready(std::vector<std::string>*) const override { return true; }
   void Drain() override {}
   base::Uuid member_id() const override { return {}; }
+  std::string rendering_lack() const override { return ""; }
 };
 
 TEST(HealthPort, SaysNothingButHealthAndMetrics) {

@@ -30,7 +30,7 @@ ChannelNews News(const std::string& monitor) {
   event.previous_value_json = "\"1\"";
   event.current_value_json = "\"<b>2</b>\"";
   event.evidence = "was 1";
-  event.sources_json = R"(["https://a.example/?a=1&b=2","javascript:alert(1)"])";
+  event.sources_json = R"j(["https://a.example/?a=1&b=2","javascript:alert(1)"])j";
   return news;
 }
 
