@@ -157,7 +157,8 @@ rest::Handled TakeInvitation(Call& call) {
   const auto found = store::FindInvitation(call.session(), token);
   CountTry(call, found ? std::string_view(found->email) : "invitations");
   if (!found) return NoInvitation();
-  // A holder who has a password already shows it: a link alone does not open his other organisations.
+  // A holder who has a password already shows it: a link alone does not open his other
+  // organisations.
   if (found->password && !base::IsPassword(password, *found->password)) return WrongPassword();
   if (!found->password && base::CountCharacters(password) < kPasswordCharsMin) {
     return rest::ValidationReply(

@@ -18,7 +18,7 @@ constexpr const char* kPassword = "correct horse battery";
 
 class ApiMembers : public ApiTest {
  public:
-  ApiMembers() : ApiTest({}, [](config::Config& config) { config.dashboard.enabled = true; }) {}
+  ApiMembers() : ApiTest({}, [](config::Config& c) { c.dashboard.enabled = true; }) {}
 
   Reply Post(const std::string& path, const Json& body, const Headers& headers = {}) {
     net::ServerRequest request = Request("POST", path, {});
