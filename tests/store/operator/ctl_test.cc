@@ -17,7 +17,10 @@ class CtlTest : public AdminTest {
     int status;
     std::string out;
     std::string err;
-    Json json() const { return base::ParseJsonOrThrow(out); }
+    Json json() const {
+      EXPECT_EQ(status, Ctl::kDone) << err;
+      return base::ParseJsonOrThrow(out);
+    }
   };
 
   CtlTest() : server(config.admin, admin, log) { server.Start(); }
