@@ -61,10 +61,10 @@ TEST_F(ApiAuth, FrequencyAndTierNeedTheirFeatures) {
 TEST_F(ApiAuth, UnknownRoutesAre404AndWrongMethods405WithAllow) {
   EXPECT_EQ(Ask("GET", "/nothing").status, 404);
   EXPECT_NE(Ask("GET", "/").body["message"].get<std::string>().find("/docs"), std::string::npos);
-  const Reply reply = Ask("DELETE", "/monitors/x");
+  const Reply reply = Ask("DELETE", "/monitors/x/archive");
   EXPECT_EQ(reply.status, 405);
-  EXPECT_EQ(reply.body["message"], "this path does not take \"DELETE\", but GET");
-  EXPECT_EQ(reply.Header("Allow"), "GET");
+  EXPECT_EQ(reply.body["message"], "this path does not take \"DELETE\", but POST");
+  EXPECT_EQ(reply.Header("Allow"), "POST");
   // Before the key is looked at.
   EXPECT_EQ(Ask("GET", "/nothing", Headers{{"x-api-key", "bad"}}).status, 404);
   EXPECT_EQ(Ask("PUT", "/monitors", Headers{{"x-api-key", "bad"}}).status, 405);
