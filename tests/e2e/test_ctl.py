@@ -206,6 +206,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert ctl.json("sessions", org)["items"] == []
     ctl.json("user-remove", org, "ada")
     assert ctl.json("users", org)["items"] == []
+    assert "/dashboard#/invitation/" in ctl.json("invite", org, "--email", "ada@acme.example", "--role", "owner")["link"]
 
     assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog", "jobs", "waits"}
     assert "jobs.lanes:" in overview and "waits.used" in overview
