@@ -16,6 +16,7 @@
 #include "app/private_postgres.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "store/migrate.h"
 #include "tests/support/test_directory.h"
 

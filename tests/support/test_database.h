@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "config/config.h"
+#include "config/database_config.h"
 
 namespace vedette::test {
 

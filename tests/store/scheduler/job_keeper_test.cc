@@ -1,4 +1,5 @@
 #include "scheduler/job_keeper.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

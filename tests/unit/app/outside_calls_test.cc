@@ -5,6 +5,7 @@
 #include <future>
 #include <memory>
 
+#include "config/config.h"
 #include "tests/unit/net/support.h"
 
 namespace vedette::app {

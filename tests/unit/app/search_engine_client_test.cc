@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "config/config.h"
 #include "domain/search/opensearch.h"
 #include "tests/unit/net/site.h"
 

@@ -20,7 +20,7 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/net_config.h"
 #include "net/http_server.h"
 
 // Real sockets on the loopback interface for the tests of net/.

@@ -7,6 +7,7 @@
 #include <future>
 #include <map>
 
+#include "config/lookup_config.h"
 #include "domain/email/find_request.h"
 #include "tests/unit/net/support.h"
 #include "worker/blocks/find_email.h"

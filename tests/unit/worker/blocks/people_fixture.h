@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/lookup_config.h"
 #include "domain/people/people_request.h"
 #include "tests/unit/net/site.h"
 #include "worker/blocks/people_block.h"

@@ -1,3 +1,4 @@
+#include "config/role_config.h"
 #include "worker/probes/llm_probe.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Against a stub (model_stub.h) that speaks the protocol over a real connection; no model is asked.
 #include "worker/probes/llm_probe.h"
+#include "config/role_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

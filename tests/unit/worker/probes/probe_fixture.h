@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/role_config.h"
 #include "net/http_client.h"
 #include "tests/unit/net/site.h"
 #include "worker/probes/probe.h"

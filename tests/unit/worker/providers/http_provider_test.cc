@@ -1,5 +1,6 @@
 #include "worker/providers/http_provider.h"
 #include "base/json.h"
+#include "config/lookup_config.h"
 
 #include <gtest/gtest.h>
 

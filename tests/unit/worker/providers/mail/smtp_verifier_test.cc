@@ -1,3 +1,4 @@
+#include "config/config.h"
 #include "worker/providers/mail/verifiers.h"
 
 #include <gtest/gtest.h>
