@@ -43,6 +43,7 @@ inline constexpr std::string_view kSlotLate = "late";
 inline constexpr std::string_view kSlotTooManyRuns = "too_many_runs";
 inline constexpr std::string_view kWorkflowDeleted = "workflow_deleted";
 inline constexpr std::string_view kWorkflowInvalid = "workflow_invalid";
+inline constexpr std::string_view kPausedByOperator = "operator";
 
 // What is known of a schedule at `now`.
 struct ScheduleMoment {

@@ -196,9 +196,11 @@ class Checker:
     def stops(self, monitor):
         """When the monitor was, or may have been, stopped: [(from, to)], from the first asking of a stop to the
         answer of what lifts it."""
-        tenant = self.monitors[monitor].tenant.id
+        return self.stops_of(monitor, self.monitors[monitor].tenant.id)
+
+    def stops_of(self, thing, tenant):
         spans = []
-        for target, stop, go in ((monitor, STOPS, "resume"), (tenant, ["lock"], "unlock")):
+        for target, stop, go in ((thing, STOPS, "resume"), (tenant, ["lock"], "unlock")):
             since, late = None, 0
             for e in self.controls:
                 if e["target"] != target:
@@ -362,13 +364,13 @@ class Checker:
 
     def strict_stops(self, monitor):
         """When it was certainly stopped: [(stop answered, next start asked for)]."""
-        yield from self._strict(monitor.id, STOPS, "resume")
+        yield from self.strict_stops_of(monitor.id)
         yield from self.strict_locks(monitor.tenant)
 
     def strict_locks(self, tenant):
-        return self._strict(tenant.id, ["lock"], "unlock")
+        return self.strict_stops_of(tenant.id, ["lock"], "unlock")
 
-    def _strict(self, target, stop, go):
+    def strict_stops_of(self, target, stop=STOPS, go="resume"):
         since = None
         for e in self.controls:
             if e["target"] != target:
