@@ -7,9 +7,9 @@ import threading
 import time
 import uuid
 
-# Tenant, overlap, the distance of slots in s, catch_up_s.
-SCHEDULES = [("seeker", "skip", 4, 3600), ("seeker", "queue_one", 6, 3600), ("seeker", "allow", 7, 3600),
-             ("seeker", "skip", 5, 4), ("locked", "skip", 5, 3600)]
+# Tenant, workflow, overlap, the distance of slots in s, catch_up_s. What asks the research service takes a while.
+SCHEDULES = [("seeker", "lead", "skip", 4, 3600), ("seeker", "lead", "queue_one", 6, 3600), ("seeker", "computed", "allow", 7, 3600),
+             ("seeker", "computed", "skip", 5, 4), ("locked", "computed", "skip", 5, 3600)]
 ROWS = 12
 # A look at a schedule that was under way when its process froze goes on when it thaws.
 THAW_S = 15.0
@@ -23,9 +23,9 @@ class RunSchedules:
         self.operator, self.ledger = operator, ledger
         self.lock = threading.Lock()  # one call at a time: their order is known
         self.made, self.paused = [], []  # (tenant, path, id)
-        for n, (name, overlap, period_s, catch_up_s) in enumerate(schedules):
+        for n, (name, flow, overlap, period_s, catch_up_s) in enumerate(schedules):
             tenant, call = load.tenant(name), f"schedule {n}"
-            path = f"/workflows/{workflows[name, 'computed']}/schedules"
+            path = f"/workflows/{workflows[name, flow]}/schedules"
             status, made = operator.api(tenant.key, "POST", path, {
                 "name": call, "frequency": f"{period_s}s", "overlap": overlap, "catch_up_s": catch_up_s,
                 "webhook_payload": make_payload(call, ROWS)})

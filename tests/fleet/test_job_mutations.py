@@ -155,7 +155,7 @@ def test_who_has_read_a_slot_that_another_started_starts_no_run(scenario, disabl
     flow = s.load.operator.must(s.load.operator.api(s.tenant.key, "POST", "/workflows/create_workflow", {
         "workflow_name": "computed", "workflow_definition": DEFINITIONS["computed"]}))["id"]
     schedules = RunSchedules(s.load.operator, s.ledger, s.load, {("one", "computed"): flow}, payload,
-                             [("one", "allow", 3600, 3600)])
+                             [("one", "computed", "allow", 3600, 3600)])
     s.cluster.execute("UPDATE workflow_schedule SET next_at = next_at - interval '1 hour', "
                       "anchor_at = anchor_at - interval '1 hour', look_at = now()")
     t0 = time.monotonic()
