@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,10 @@ inline constexpr std::chrono::seconds kCatchUpDefault{3600};
 // A slot waits no longer, however long the run before it takes: the id of its run says its day, and
 // the rows of that day go with it.
 inline constexpr std::chrono::seconds kCatchUpMax = std::chrono::hours(24);
+
+// A slot that is looked at so soon after its time was not missed, whatever its schedule says: looks
+// are never made in the same instant.
+inline constexpr std::chrono::seconds kSlotPunctual{60};
 
 // What happens at a slot while a run of the schedule goes on. The numbers are stored: never
 // renumber; likewise below.
@@ -54,6 +59,9 @@ struct ScheduleMoment {
   Overlap overlap = Overlap::kSkip;
   bool paused = false;    // by the client, or its organisation is locked
   bool run_open = false;  // a run of the schedule goes on
+
+  // Slots before it are late.
+  base::Timestamp LateBefore() const { return now - std::max(catch_up, kSlotPunctual); }
 };
 
 // The next thing to do.

@@ -93,7 +93,7 @@ from workflow_schedule s
 where s.id = @id and s.org_id = @org_id and s.workflow_id = @workflow_id
 
 -- name: workflow_schedule_find
--- Whoever's it is: for the operator.
+-- For the operator, who sees those of every organisation.
 select :workflow_schedule_columns, s.webhook_payload
 from workflow_schedule s
 where s.id = @id

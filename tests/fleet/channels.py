@@ -101,6 +101,11 @@ class ChannelChecker:
                 self.digests(channel, {check for _, check in expected}, arrived)
                 counts["digests"] += len(arrived)
                 counts["gathered"] += len(expected)
+        history = self.cluster.execute("select delivery_id from delivery_attempt where delivered and channel_id is not null "
+                                       "group by 1 having count(*) > 1")
+        if len(history) > counts["arrived more than once"]:
+            self.fail(f"G3 {len(history)} deliveries to channels are on record as delivered twice, "
+                      f"{counts['arrived more than once']} were")
         self.checker.notes.append("channels: " + ", ".join(f"{what} {n}" for what, n in sorted(counts.items())))
 
     def recorded(self, tenant):

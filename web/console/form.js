@@ -25,7 +25,7 @@ export const text = (given, more = {}) => h('input', {autocomplete: 'off', value
 
 export const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
 
-// Of a cron expression or a list of them, one a line.
+// An expression or a list of them, one a line.
 export const cronText = cron => [cron ?? []].flat().join('\n');
 
 // By the clock as the fields of a form say it; null where none does.

@@ -166,7 +166,7 @@ TEST_F(AdminRuns, CancelEndsARunOnceIsAuditedAndOfItsKindAlone) {
 // Schedules of workflows through the admin port.
 class AdminSchedules : public AdminRuns {
  protected:
-  // Of a workflow of its own; every hour.
+  // A workflow of its own runs every hour.
   std::string NewSchedule(const std::string& name) {
     store::NewWorkflowSchedule schedule;
     schedule.org_id = org_id;
