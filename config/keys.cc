@@ -278,8 +278,8 @@ void AddBrowser(Config& c, std::vector<Key>* table) {
 void AddTesting(Config& c, std::vector<Key>* table) {
   constexpr std::string_view kSafeties =
       "lease_fence, row_fence, reservation, lease_renewal, job_lease_fence, job_progress_fence, "
-      "job_reservation, job_held, job_end_lock, open_later, assertion_once, token_version, "
-      "key_fetch_limit";
+      "job_reservation, job_held, job_end_lock, open_later, slot_fence, assertion_once, "
+      "token_version, key_fetch_limit";
   Add(table, "testing",
       {{"fault_points", &c.testing.fault_points, {Kind::kFaultPoints}},
        {"fault_seed", &c.testing.fault_seed, Whole(0, INT64_MAX)},

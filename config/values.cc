@@ -24,7 +24,7 @@ constexpr auto kFaultPoints = std::to_array<std::string_view>(
     {"after_cut", "after_claim", "after_reserve", "after_probe", "before_record_commit",
      "after_record_commit", "after_send", "before_settle", "after_job_start", "after_job_claim",
      "after_row", "before_job_record_commit", "after_job_record_commit", "before_job_end_commit",
-     "after_job_end_commit"});
+     "after_job_end_commit", "after_slot_read", "before_slot_commit", "after_slot_commit"});
 
 template <std::size_t N>
 bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {

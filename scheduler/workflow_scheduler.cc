@@ -12,8 +12,6 @@
 namespace vedette::scheduler {
 namespace {
 
-// A look takes milliseconds. One that failed, or whose process died, is taken up after this time.
-constexpr std::chrono::milliseconds kLookLease = std::chrono::seconds(60);
 // How often it is asked whether the run before a slot that waits has ended.
 constexpr std::chrono::milliseconds kWaitPoll = std::chrono::seconds(15);
 
@@ -49,8 +47,9 @@ std::optional<store::JobStarted> StartOrSkip(store::Session& session, const Star
 
 }  // namespace
 
-ScheduleLook LookAtSchedule(store::Session& session, const StartSlot& start) {
-  const auto due = store::ClaimSchedule(session, kLookLease);
+ScheduleLook LookAtSchedule(store::Session& session, const StartSlot& start,
+                            std::chrono::milliseconds lease) {
+  const auto due = store::ClaimSchedule(session, lease);
   ScheduleLook look{due.has_value(), std::nullopt};
   if (!due) return look;
   const domain::SlotStep step = domain::NextStep(due->moment);
@@ -83,10 +82,10 @@ WorkflowScheduler::WorkflowScheduler(base::EventLoop& loop, store::Pool& pool,
             {.failed = "looking at a schedule of a workflow failed",
              .poll = config.scheduler.poll_ms},
             {.begin =
-                 [start = std::move(start)] {
-                   return [start](store::Session& session) {
+                 [start = std::move(start), lease = config.worker.lease_ms] {
+                   return [start, lease](store::Session& session) {
                      RunResult result{{}, store::ReadNextLook(session)};
-                     if (result.next.due()) result.look = LookAtSchedule(session, start);
+                     if (result.next.due()) result.look = LookAtSchedule(session, start, lease);
                      return result;
                    };
                  },

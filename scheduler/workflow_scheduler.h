@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <variant>
@@ -31,7 +32,9 @@ struct ScheduleLook {
 
 // Claims a schedule and does the next thing about it (domain/workflow/run_schedule.h). Throws as
 // InTransaction does: then nothing was decided, and it is looked at again once its lease has ended.
-ScheduleLook LookAtSchedule(store::Session& session, const StartSlot& start);
+// A look takes milliseconds; the lease is what one costs that failed, or whose process died.
+ScheduleLook LookAtSchedule(store::Session& session, const StartSlot& start,
+                            std::chrono::milliseconds lease);
 
 // Starts the runs of workflows on a schedule, one look after the other. Sleeps until the next
 // schedule is to be looked at; several processes share the work, without a leader. Loop thread

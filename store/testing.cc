@@ -30,6 +30,8 @@ constexpr Safety kSafeties[] = {
     {"job_held", "job_chunk_held", "job_chunk_held_always"},
     {"job_end_lock", "job_end_lock", "job_end_lock_not"},
     {"open_later", "parts_open", "parts_open_nothing"},
+    {"slot_fence", "workflow_slot_decide", "workflow_slot_decide_unfenced"},
+    {"slot_fence", "workflow_schedule_due", "workflow_schedule_due_about_then"},
     {"assertion_once", "assertion_take", "assertion_take_again"},
     {"token_version", "authenticate_token", "authenticate_token_of_any_version"},
     {"key_fetch_limit", "client_keys_fetch_begin", "client_keys_fetch_begin_always"},
@@ -58,6 +60,9 @@ const Testing::Place Testing::kPlaces[] = {
     {"after_row", Where::kBefore, "job_lock"},
     {"before_job_record_commit", Where::kBeforeCommit, "job_chunk_lock"},
     {"after_job_record_commit", Where::kAfterCommit, "job_chunk_lock"},
+    {"after_slot_read", Where::kAfter, "workflow_schedule_due"},
+    {"before_slot_commit", Where::kBeforeCommit, "workflow_slot_decide"},
+    {"after_slot_commit", Where::kAfterCommit, "workflow_slot_decide"},
     {"before_job_end_commit", Where::kBeforeCommit, "job_finish"},
     {"after_job_end_commit", Where::kAfterCommit, "job_finish"},
 };
@@ -77,6 +82,9 @@ std::string_view Testing::BeforeStatement(std::string_view name) {
 }
 
 void Testing::AfterStatement(std::string_view name) {
+  for (const Safety& safety : kSafeties) {
+    if (name == safety.without) name = safety.statement;
+  }
   Pass(Where::kAfter, name);
 }
 

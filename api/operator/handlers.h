@@ -85,11 +85,17 @@ rest::Reply ListReply(const rest::Page<T>& page, base::Json (*to_json)(const T&)
 // creation, and what has a name, fill in their own.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
 
+// "<reason> (by <who>)": what the owner of a thing reads, which the operator has stopped.
+std::string ReasonShown(const std::string& reason, const Call& call);
+
 // tenants.cc
 rest::Handled PostTenantMonitor(Call& call);
 rest::Handled PostTenantPreview(Call& call);
 rest::Handled PostTenantSchedulePreview(Call& call);
 rest::Handled PostTenantMonitorUpdate(Call& call);
+rest::Handled PostTenantSchedule(Call& call);
+rest::Handled PostTenantScheduleUpdate(Call& call);
+rest::Handled PostTenantScheduleTrigger(Call& call);
 
 // operations.cc. The health port answers with the first three, too.
 rest::Reply HealthReply();
@@ -193,6 +199,12 @@ rest::Handled PostTerminate(Call& call);
 rest::Handled GetRuns(Call& call);
 rest::Handled GetRun(Call& call);
 rest::Handled PostRunCancel(Call& call);
+
+// schedules.cc: of workflows
+rest::Handled GetSchedules(Call& call);
+rest::Handled GetSchedule(Call& call);
+rest::Handled PostSchedulePause(Call& call);
+rest::Handled PostScheduleResume(Call& call);
 
 // deliveries.cc
 rest::Handled GetDeliveries(Call& call);

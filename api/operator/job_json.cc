@@ -265,6 +265,8 @@ base::Json RunJson(const store::RunItem& item) {
       {"created_at", TimeJson(run.created_at)},
       {"started_at", TimeJson(run.started_at)},
       {"finished_at", TimeJson(run.finished_at)},
+      {"schedule_id", base::OrNull(run.schedule_id)},
+      {"scheduled_at", TimeJson(run.scheduled_at)},
   };
 }
 
@@ -276,6 +278,8 @@ base::Json RunShownJson(const RunShown& shown) {
   }
   json["workflow_id"] = shown.run.workflow_id.ToString();
   json["workflow_name"] = shown.run.workflow_name;
+  json["schedule_id"] = base::OrNull(shown.run.schedule_id);
+  json["scheduled_at"] = TimeJson(shown.run.scheduled_at);
   json["progress_percentage"] = domain::MeanPerMille(per_mille) / kPerMilleInPercent;
   json["files"] = FilesJson(shown);
   return json;

@@ -188,16 +188,15 @@ rest::Handled GetRowEvents(Call& call) {
   return rest::Reply{200, fmt::format("[{}]", fmt::join(items, ","))};
 }
 
-namespace {
-
 // The one of VEDETTE_ADMIN_TOKEN, whose name is nobody's.
 constexpr std::string_view kUnnamedToken = "default";
 
-// "<reason> (by <who>)": what the owner reads in disabled_reason.
 std::string ReasonShown(const std::string& reason, const Call& call) {
   const bool named = call.caller.name != kUnnamedToken;
   return fmt::format("{} (by {})", reason, named ? call.caller.name : "the operator");
 }
+
+namespace {
 
 rest::Reply ControlAnswer(const store::ControlOutcome& outcome, const Call& call,
                           std::string_view what) {
@@ -407,6 +406,26 @@ rest::Handled PostTenantSchedulePreview(Call& call) {
 
 rest::Handled PostTenantMonitorUpdate(Call& call) {
   return AskTenantApi(call, "/monitors/" + call.Id(1).ToString() + "/update");
+}
+
+namespace {
+
+std::string SchedulesOf(const Call& call) {
+  return fmt::format("/workflows/{}/schedules", call.Id(1).ToString());
+}
+
+}  // namespace
+
+rest::Handled PostTenantSchedule(Call& call) {
+  return AskTenantApi(call, SchedulesOf(call));
+}
+
+rest::Handled PostTenantScheduleUpdate(Call& call) {
+  return AskTenantApi(call, fmt::format("{}/{}/update", SchedulesOf(call), call.Id(2).ToString()));
+}
+
+rest::Handled PostTenantScheduleTrigger(Call& call) {
+  return AskTenantApi(call, fmt::format("{}/{}/trigger", SchedulesOf(call), call.Id(2).ToString()));
 }
 
 }  // namespace vedette::admin

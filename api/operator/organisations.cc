@@ -202,8 +202,8 @@ rest::Handled DeleteTeam(Call& call) {
       return rest::NotFound("team of this organisation");
     case store::TeamDeletion::kInUse:
       return rest::Conflict(
-          "the team still has API keys, OAuth clients, sessions, open jobs, or monitors that are "
-          "not archived");
+          "the team still has API keys, OAuth clients, sessions, open jobs, active schedules of "
+          "workflows, or monitors that are not archived");
     case store::TeamDeletion::kDone:
       break;
   }

@@ -335,6 +335,8 @@ std::vector<CtlCommand> UserCommands() {
 // What the public API takes and answers, asked for an organisation.
 std::vector<CtlCommand> MonitorCommands() {
   const CtlOption document = Required(Body("--file", "", Type::kJsonFile, "The body, as JSON"));
+  const CtlOption workflow = Id("workflow", "The workflow's id");
+  const CtlOption schedule = Id("schedule", "The schedule's id");
   return {
       {"monitor-create",
        "Make a monitor for an organisation, as POST /monitors does",
@@ -362,6 +364,27 @@ std::vector<CtlCommand> MonitorCommands() {
        "POST",
        "/admin/v1/orgs/{id}/monitors/{monitor}/update",
        {kOrganisation, Id("monitor", "The monitor's id"), document},
+       {},
+       {}},
+      {"schedule-create",
+       "Let a workflow of an organisation run by itself, as POST /workflows/{id}/schedules does",
+       "POST",
+       "/admin/v1/orgs/{id}/workflows/{workflow}/schedules",
+       {kOrganisation, workflow, document},
+       {},
+       {}},
+      {"schedule-update",
+       "Change a schedule of a workflow, as a client does",
+       "POST",
+       "/admin/v1/orgs/{id}/workflows/{workflow}/schedules/{schedule}/update",
+       {kOrganisation, workflow, schedule, document},
+       {},
+       {}},
+      {"schedule-trigger",
+       "Run a schedule of a workflow now",
+       "POST",
+       "/admin/v1/orgs/{id}/workflows/{workflow}/schedules/{schedule}/trigger",
+       {kOrganisation, workflow, schedule},
        {},
        {}},
   };

@@ -157,6 +157,43 @@ std::vector<CtlCommand> RunCommands() {
   };
 }
 
+std::vector<CtlCommand> ScheduleCommands() {
+  const CtlOption schedule = Id("id", "The schedule's id");
+  return {
+      {"schedules",
+       "List schedules of workflows, newest first",
+       "GET",
+       "/admin/v1/schedules",
+       {Query("--status", "status", "active or paused"),
+        Query("--org", "org_id", "Of one organisation"),
+        Query("--workflow", "workflow_id", "Of one workflow"), kLimit, kCursor},
+       {},
+       {"id", "name", "is_active", "frequency", "next_run_times", "org_id", "workflow_id",
+        "paused_message"}},
+      {"schedule",
+       "Show a schedule of a workflow with its next times, and what became of its slots",
+       "GET",
+       "/admin/v1/schedules/{id}",
+       {schedule},
+       {},
+       {}},
+      {"schedule-pause",
+       "Pause a schedule of a workflow: no run of it starts any more",
+       "POST",
+       "/admin/v1/schedules/{id}/pause",
+       {schedule, Required(kReasonShown)},
+       {},
+       {}},
+      {"schedule-resume",
+       "Let a paused schedule of a workflow go on",
+       "POST",
+       "/admin/v1/schedules/{id}/resume",
+       {schedule, kReason},
+       {},
+       {}},
+  };
+}
+
 std::vector<CtlCommand> RowCommands() {
   return {
       {"rows",
@@ -418,7 +455,7 @@ std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
     for (auto&& group : {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(),
-                         RunCommands(), DeliveryCommands(), AccountCommands(),
+                         RunCommands(), ScheduleCommands(), DeliveryCommands(), AccountCommands(),
                          SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }

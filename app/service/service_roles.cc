@@ -153,7 +153,7 @@ void SchedulerRole::Start() {
 
 void SchedulerRole::Drain() {
   DrainParts(loop_, ticker_.get(), importer_.get(), digests_.get(), maintenance_.get(),
-             job_keeper_.get());
+             job_keeper_.get(), workflows_.get());
 }
 
 WorkerRole::WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,

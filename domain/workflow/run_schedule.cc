@@ -37,7 +37,7 @@ SlotStep NextStep(const ScheduleMoment& moment) {
   if (moment.next_at > moment.now) return {};
   const base::Timestamp slot = moment.next_at;
   if (moment.paused) return {Action::kSkip, slot, false, kSlotPaused};
-  if (moment.now - slot > moment.catch_up) return {Action::kSkip, slot, false, kSlotLate};
+  if (slot < moment.LateBefore()) return {Action::kSkip, slot, false, kSlotLate};
   // What waits is the run before the next slot, too.
   const bool overlaps = moment.run_open || moment.waiting.has_value();
   if (!overlaps || moment.overlap == Overlap::kAllow) return {Action::kStart, slot, false};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,10 @@ inline constexpr std::chrono::seconds kCatchUpDefault{3600};
 // the rows of that day go with it.
 inline constexpr std::chrono::seconds kCatchUpMax = std::chrono::hours(24);
 
+// A slot that is looked at so soon after its time was not missed, whatever its schedule says: looks
+// are never made in the same instant.
+inline constexpr std::chrono::seconds kSlotPunctual{60};
+
 // What happens at a slot while a run of the schedule goes on. The numbers are stored: never
 // renumber; likewise below.
 enum class Overlap : std::uint8_t { kSkip = 0, kQueueOne = 1, kAllow = 2 };
@@ -43,6 +48,7 @@ inline constexpr std::string_view kSlotLate = "late";
 inline constexpr std::string_view kSlotTooManyRuns = "too_many_runs";
 inline constexpr std::string_view kWorkflowDeleted = "workflow_deleted";
 inline constexpr std::string_view kWorkflowInvalid = "workflow_invalid";
+inline constexpr std::string_view kPausedByOperator = "operator";
 
 // What is known of a schedule at `now`.
 struct ScheduleMoment {
@@ -53,6 +59,9 @@ struct ScheduleMoment {
   Overlap overlap = Overlap::kSkip;
   bool paused = false;    // by the client, or its organisation is locked
   bool run_open = false;  // a run of the schedule goes on
+
+  // Slots before it are late.
+  base::Timestamp LateBefore() const { return now - std::max(catch_up, kSlotPunctual); }
 };
 
 // The next thing to do.

@@ -27,7 +27,7 @@ SlotTaken DueSchedule::SlotOf(const domain::SlotStep& step) const {
   if (step.was_waiting) return taken;
   const bool is_late = step.reason == domain::kSlotLate;
   const domain::DueSlots due =
-      timetable.CollapseDue(step.slot, is_late ? moment.now - moment.catch_up : step.slot);
+      timetable.CollapseDue(step.slot, is_late ? moment.LateBefore() : step.slot);
   taken.next_at = due.next_run_at;
   taken.slots = due.slots;
   return taken;

@@ -85,6 +85,7 @@ where t.org_id = @org_id and t.id = @team_id and t.deleted_at is null
   and not exists (select from oauth_client c where c.org_id = @org_id and c.team_id = @team_id and c.deleted_at is null)
   and not exists (select from access_token a where a.org_id = @org_id and a.team_id = @team_id and a.expires_at > now())
   and not exists (select from monitor m where m.org_id = @org_id and m.team_id = @team_id and m.archived_at is null)
+  and not exists (select from workflow_schedule s where s.org_id = @org_id and s.team_id = @team_id and s.is_active)
   and not exists (select from job j where j.org_id = @org_id and j.team_id = @team_id and j.finished_at is null)
 returning t.id
 

@@ -68,6 +68,33 @@ where j.id = @job_id and (@org_id::uuid is null or j.org_id = @org_id)
 -- name: parts_open_nothing
 select @job_id::uuid[], @block::smallint[] where false
 
+-- name: workflow_slot_decide_unfenced
+-- Whatever the schedule is by now, and nobody is told that the slot was taken.
+with moved as (
+  update workflow_schedule s
+  set next_at = case when @was_waiting::boolean then next_at else @next_at::timestamptz end,
+      waiting_slot = case when @state::smallint = :slot_waiting then @slot::timestamptz
+                          when not @was_waiting::boolean then waiting_slot end,
+      look_at = now()
+  where s.id = @schedule_id and @version::int is not null
+  returning s.id
+)
+insert into workflow_slot (schedule_id, slot, state, reason, slots, run_id)
+select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid from moved m
+on conflict (schedule_id, slot) do update
+  set state = excluded.state, reason = excluded.reason, run_id = excluded.run_id, decided_at = now()
+returning schedule_id
+
+-- name: workflow_schedule_due_about_then
+-- Two processes do not read the same slot, so that their runs have not the same id.
+select s.id, s.org_id, s.team_id, s.workflow_id, s.frequency_s, s.schedule, s.anchor_at, s.overlap, s.catch_up_s,
+       s.specs_override, s.webhook_payload, s.is_active and not o.locked as is_active, s.caller_kind, s.caller_id,
+       s.on_behalf_of, case when s.next_at <= now() then s.next_at + random() * interval '900 microseconds' else s.next_at
+       end as next_at, s.waiting_slot, s.version, o.features, false as run_open, now() as now
+from workflow_schedule s
+join organisation o on o.id = s.org_id
+where s.id = @id
+
 -- name: assertion_take_again
 -- An assertion that was taken before is taken once more.
 insert into assertion_jti (client_id, jti_sha256, expires_at) values (@client_id, @jti_sha256::bytea, @expires_at)

@@ -61,6 +61,13 @@ s.id, s.org_id, s.workflow_id, s.name, s.frequency, s.frequency_s, s.schedule, s
 -- Two requests of an organisation make no more schedules together than each alone.
 select from organisation where id = @org_id for no key update
 
+-- name: workflow_schedule_lock
+select from workflow_schedule where id = @id and org_id = @org_id and workflow_id = @workflow_id for update
+
+-- name: workflow_schedule_now
+-- Behind that lock: times go on from here, as every slot before it was decided about or is due still.
+select clock_timestamp()
+
 -- name: workflow_schedule_count
 select count(*)::int from (select from workflow_schedule where org_id = @org_id limit @limit) counted
 
@@ -85,15 +92,37 @@ select :workflow_schedule_columns, s.webhook_payload
 from workflow_schedule s
 where s.id = @id and s.org_id = @org_id and s.workflow_id = @workflow_id
 
+-- name: workflow_schedule_find
+-- For the operator, who sees those of every organisation.
+select :workflow_schedule_columns, s.webhook_payload
+from workflow_schedule s
+where s.id = @id
+
+-- name: workflow_schedule_page
+-- Newest first, of every organisation or one, and of every workflow or one.
+select :workflow_schedule_columns
+from workflow_schedule s
+where (@org_id::uuid is null or s.org_id = @org_id) and (@workflow_id::uuid is null or s.workflow_id = @workflow_id)
+  and (@is_active::boolean is null or s.is_active = @is_active) and (@before::uuid is null or s.id < @before)
+order by s.id desc
+limit @limit
+
+-- name: workflow_schedule_resume
+update workflow_schedule
+set is_active = true, paused_reason = null, paused_message = null, version = version + 1, look_at = now(),
+    updated_at = greatest(now(), updated_at)
+where id = @id and not is_active
+
 -- name: workflow_schedule_update
 -- What is null stays as it is; override and payload but where @sets_override and @sets_payload. With other times
--- (@frequency) a slot that is due stays due. Who changes it is for whom it runs from then on.
+-- (@frequency) a slot that is due at @now stays due. Who changes it is for whom it runs from then on.
 update workflow_schedule s
 set name = coalesce(@name, name), frequency = coalesce(@frequency, frequency),
     frequency_s = coalesce(@frequency_s, frequency_s),
     schedule = case when @frequency::text is null then schedule else @schedule::json end,
     anchor_at = coalesce(@anchor_at::timestamptz, anchor_at),
-    next_at = case when @next_at::timestamptz is null or next_at <= now() then next_at else @next_at::timestamptz end,
+    next_at = case when @next_at::timestamptz is null or next_at <= @now::timestamptz then next_at
+                   else @next_at::timestamptz end,
     overlap = coalesce(@overlap, overlap), catch_up_s = coalesce(@catch_up_s, catch_up_s),
     specs_override = case when @sets_override::boolean then @specs_override::json else specs_override end,
     webhook_payload = case when @sets_payload::boolean then @webhook_payload::json else webhook_payload end,

@@ -27,6 +27,11 @@ std::optional<WorkflowSchedule> FirstSchedule(const pqxx::result& rows) {
   return schedule;
 }
 
+// The database's clock. Behind the lock of a schedule, as slots were decided about until then.
+base::Timestamp ReadClock(Transaction& tx) {
+  return ReadOne<base::Timestamp>(tx.Exec<"workflow_schedule_now">());
+}
+
 }  // namespace
 
 std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const base::Clock& clock,
@@ -35,7 +40,6 @@ std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const b
   constexpr int kMax = domain::kWorkflowSchedulesMax;
   const NewWorkflowSchedule& s = schedule;
   const base::Uuid id = base::Uuid::V7(clock);
-  const base::Timestamp first = s.times.TimetableOf(id).FirstAfter(clock.Now());
   audit.org_id = s.org_id;
   audit.target = id.ToString();
   return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowSchedule> {
@@ -43,11 +47,14 @@ std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const b
     const auto count =
         ReadOne<int>(tx.Exec<"workflow_schedule_count">("org_id"_a = s.org_id, "limit"_a = kMax));
     if (count >= kMax) return std::nullopt;
+    RunTimes times = s.times;
+    times.anchor_at = ReadClock(tx);
+    const base::Timestamp first = times.TimetableOf(id).FirstAfter(times.anchor_at);
     auto made = FirstSchedule(tx.Exec<"workflow_schedule_insert">(
         "id"_a = id, "org_id"_a = s.org_id, "team_id"_a = s.owner.team_id,
         "workflow_id"_a = s.workflow_id, "name"_a = s.name, "frequency"_a = s.times.frequency,
         "frequency_s"_a = s.times.period.count(), "schedule"_a = s.times.schedule_json,
-        "anchor_at"_a = s.times.anchor_at, "overlap"_a = s.overlap,
+        "anchor_at"_a = times.anchor_at, "overlap"_a = s.overlap,
         "catch_up_s"_a = s.catch_up.count(), "specs_override"_a = s.specs_override_json,
         "webhook_payload"_a = s.webhook_payload_json, "is_active"_a = s.is_active,
         "caller_kind"_a = s.owner.caller.kind, "caller_id"_a = s.owner.caller.id,
@@ -86,10 +93,10 @@ struct TimesColumns {
   std::optional<base::Timestamp> anchor_at, next_at;
 };
 
-TimesColumns ColumnsOf(const std::optional<RunTimes>& times, const base::Uuid& id,
-                       base::Timestamp now) {
+TimesColumns ColumnsOf(std::optional<RunTimes> times, const base::Uuid& id, base::Timestamp now) {
   if (!times) return {};
-  return {times->frequency, times->schedule_json, times->period.count(), times->anchor_at,
+  times->anchor_at = now;
+  return {times->frequency, times->schedule_json, times->period.count(), now,
           times->TimetableOf(id).FirstAfter(now)};
 }
 
@@ -106,9 +113,13 @@ std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const b
                                                        AuditEntry audit) {
   audit.org_id = place.org_id;
   audit.target = place.id.ToString();
-  const TimesColumns times = ColumnsOf(change.times, place.id, clock.Now());
   const domain::Principal& caller = change.owner.caller;
-  return InTransaction(session, [&](Transaction& tx) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowSchedule> {
+    const auto locked = tx.Exec<"workflow_schedule_lock">(
+        "id"_a = place.id, "org_id"_a = place.org_id, "workflow_id"_a = place.workflow_id);
+    if (locked.empty()) return std::nullopt;
+    const base::Timestamp now = ReadClock(tx);
+    const TimesColumns times = ColumnsOf(change.times, place.id, now);
     auto changed = FirstSchedule(tx.Exec<"workflow_schedule_update">(
         "id"_a = place.id, "org_id"_a = place.org_id, "workflow_id"_a = place.workflow_id,
         "name"_a = change.name, "frequency"_a = times.frequency, "frequency_s"_a = times.period_s,
@@ -120,8 +131,8 @@ std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const b
         "webhook_payload"_a = change.webhook_payload_json.value_or(std::nullopt),
         "is_active"_a = change.is_active, "team_id"_a = change.owner.team_id,
         "caller_kind"_a = caller.kind, "caller_id"_a = caller.id,
-        "on_behalf_of"_a = caller.on_behalf_of));
-    if (changed) InsertAudit(tx, clock, audit);
+        "on_behalf_of"_a = caller.on_behalf_of, "now"_a = now));
+    InsertAudit(tx, clock, audit);
     return changed;
   });
 }
@@ -134,6 +145,47 @@ bool DeleteWorkflowSchedule(Session& session, const base::Clock& clock, const Sc
     const auto gone = tx.Exec<"workflow_schedule_delete">(
         "id"_a = place.id, "org_id"_a = place.org_id, "workflow_id"_a = place.workflow_id);
     if (gone.empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+std::optional<WorkflowSchedule> FindWorkflowSchedule(Session& session, const base::Uuid& id) {
+  return Read(session, [&](Transaction& tx) {
+    return FirstSchedule(tx.Exec<"workflow_schedule_find">("id"_a = id));
+  });
+}
+
+std::vector<WorkflowSchedule> ListSchedulesPage(Session& session,
+                                                const SchedulePageFilter& filter) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<WorkflowSchedule> schedules;
+    for (const auto& row : tx.Exec<"workflow_schedule_page">("org_id"_a = filter.org_id,
+                           "workflow_id"_a = filter.workflow_id, "is_active"_a = filter.is_active,
+                           "before"_a = filter.before, "limit"_a = filter.limit)) {
+      Columns in(row);
+      schedules.push_back(ReadSchedule(in));
+    }
+    return schedules;
+  });
+}
+
+bool PauseScheduleFor(Session& session, const base::Clock& clock, const base::Uuid& id,
+                      const std::string& message, const AuditEntry& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    const auto paused = tx.Exec<"workflow_schedule_pause">(
+        "id"_a = id, "workflow_id"_a = std::nullopt,
+        "reason"_a = std::string(domain::kPausedByOperator), "message"_a = message);
+    if (paused.affected_rows() == 0) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
+bool ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
+                    const AuditEntry& audit) {
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec<"workflow_schedule_resume">("id"_a = id).affected_rows() == 0) return false;
     InsertAudit(tx, clock, audit);
     return true;
   });

@@ -25,7 +25,7 @@ struct RunTimes {
   std::string frequency;  // of a schedule by the clock the shortest distance of its slots
   std::chrono::seconds period{0};
   std::optional<std::string> schedule_json;  // by the clock
-  base::Timestamp anchor_at{};
+  base::Timestamp anchor_at{};               // a new schedule's, and other times', are from now on
 
   domain::Timetable TimetableOf(const base::Uuid& schedule_id) const {
     return {anchor_at, period, schedule_json, schedule_id};
@@ -107,6 +107,28 @@ std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const b
 // False where there is no such schedule. Its runs go on.
 bool DeleteWorkflowSchedule(Session& session, const base::Clock& clock, const SchedulePlace& place,
                             AuditEntry audit);
+
+// For the operator, who sees every organisation's.
+
+std::optional<WorkflowSchedule> FindWorkflowSchedule(Session& session, const base::Uuid& id);
+
+struct SchedulePageFilter {
+  std::optional<base::Uuid> org_id;
+  std::optional<base::Uuid> workflow_id;
+  std::optional<bool> is_active;
+  std::optional<base::Uuid> before;
+  int limit = 0;
+};
+// Newest first, without their payloads.
+std::vector<WorkflowSchedule> ListSchedulesPage(Session& session, const SchedulePageFilter& filter);
+
+// Pauses it with domain::kPausedByOperator and a sentence. False where there is no such schedule.
+bool PauseScheduleFor(Session& session, const base::Clock& clock, const base::Uuid& id,
+                      const std::string& message, const AuditEntry& audit);
+
+// Lets one that is paused go on, for whom it was. False where there is none, or it is not paused.
+bool ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
+                    const AuditEntry& audit);
 
 // What became of a slot.
 struct WorkflowSlot {

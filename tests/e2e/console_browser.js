@@ -324,6 +324,57 @@ class Operator extends Console {
     await this.look('email-asked-again');
   }
 
+  // A workflow runs by itself: its times are shown while they are written, and what is refused stands beside its field.
+  async letAWorkflowRunByItself() {
+    const fill = (label, text) => this.page.getByLabel(label, {exact: true}).fill(text);
+    const dialog = this.page.getByRole('dialog');
+    const act = async (name, reason) => {
+      await this.button(name).click();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', {name, exact: true}).click();
+    };
+    await this.go(`#/runs/${this.given.failedRun}`);
+    await this.page.getByRole('link', {name: 'make a new one'}).click();
+    await fill('Name', `by itself ${this.given.hostile}`);
+    await fill('By the clock', '0 25 * * *');
+    await this.main('the hour 25 is not between 0 and 23');
+    await fill('By the clock', '0 9 * * 1-5');
+    await fill('Time zone', 'Europe/Berlin');
+    await this.main('Next by UTC');
+    await this.button('Make it').click();
+    await this.page.locator('#wrong-webhook_payload', {hasText: 'webhook_payload'}).waitFor();
+    await fill('Records', '[{"n": 1}');
+    await this.button('Make it').click();
+    await this.page.locator('#wrong-webhook_payload', {hasText: 'It is no JSON.'}).waitFor();
+    await this.look('new-schedule');
+    await fill('Records', '[{"n": 1}]');
+    await this.button('Make it').click();
+    await this.badge('active');
+    await this.main('0 9 * * 1-5 in Europe/Berlin');
+    await this.main('No slot has come yet.');
+    await act('Pause', 'too many runs');
+    await this.badge('paused');
+    await this.main('Paused: too many runs (by the operator)');
+    await this.look('schedule');
+    await act('Resume', 'they are fewer');
+    await this.badge('active');
+    await this.page.getByRole('link', {name: 'Change this schedule'}).click();
+    await fill('By the clock', '');
+    await fill('Time zone', '');
+    await fill('Every', '6h');
+    await this.button('Change it').click();
+    await this.main('every 6h');
+    await this.page.getByRole('link', {name: 'Schedules', exact: true}).click();
+    await this.page.getByLabel('Status').selectOption('active');
+    await this.button('Show').click();
+    await this.page.waitForURL(/status=active/);
+    await this.look('schedules');
+    await this.page.locator('main tbody').getByRole('link').first().click();
+    await act('Run now', 'to see it');
+    await this.badge('failed');
+    await this.page.getByRole('link', {name: 'its schedule'}).waitFor();
+  }
+
   async seeARun() {
     await this.page.getByRole('link', {name: 'Runs', exact: true}).click();
     await this.page.getByLabel('Status').selectOption('active');
@@ -466,7 +517,7 @@ async function main() {
   const operator = new Operator(page, given);
   let step = '';
   try {
-    for (step of given.steps ?? ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
+    for (step of given.steps ?? ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'letAWorkflowRunByItself', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
                   'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
                   'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 
-import psycopg2
 import pytest
 
 from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, Vedette, call, clean_environment, free_port, wait_until
@@ -95,7 +94,7 @@ def test_a_check_runs_every_weekday_at_nine(vedette, nginx, tmp_path):
     assert page.samples() == {"begin", "times", "create", "shown", "change"}
 
 
-def test_a_workflow_runs_every_weekday_at_nine(vedette, tmp_path):
+def test_a_workflow_runs_every_weekday_at_nine(vedette, database, tmp_path):
     tenant = vedette.organisation()
     blocks = [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "COMPANY"}},
               {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["domain"]}}]
@@ -110,9 +109,7 @@ def test_a_workflow_runs_every_weekday_at_nine(vedette, tmp_path):
         return json.loads(page.run("begin", "history", **ids))["history"]
 
     # It is nine.
-    with psycopg2.connect(vedette.database_url) as database:
-        database.cursor().execute("update workflow_schedule set next_at = date_trunc('minute', now()), look_at = now()")
-    database.close()
+    database.rows("update workflow_schedule set next_at = date_trunc('minute', now()), look_at = now()")
     (slot,) = wait_until("the slot's run", history)
     assert slot["outcome"] == "started", slot
     wait_until("the run's end", lambda: tenant.get(f"/workflows/runs/{slot['run_id']}/live_status")["overall_status"] == "completed")

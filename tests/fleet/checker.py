@@ -99,7 +99,7 @@ class Checker:
 
     def read(self):
         query = self.cluster.execute
-        self.now, self.read_at = query("select clock_timestamp()")[0][0], time.monotonic()
+        self.now, self.read_at = self.clocks()
         self.rows = {}
         for monitor, position, row in query("select monitor_id, position, id from monitor_row"):
             self.rows[monitor, position] = row
@@ -112,6 +112,17 @@ class Checker:
         self.logs = logs
         self.outcome = {}  # check -> (monitor, row, tick, outcome), of every row of every tick
         self.by_row = collections.defaultdict(list)
+
+    def clocks(self):
+        """The same moment by the database's clock and by the ledger's: a machine that is busy may take its time between
+        reading one and the other, so that the quickest of several answers counts."""
+        took = []
+        for _ in range(20):
+            before = time.monotonic()
+            now = self.cluster.execute("select clock_timestamp()")[0][0]
+            after = time.monotonic()
+            took.append((after - before, now, (before + after) / 2))
+        return min(took)[1:]
 
     def theirs(self, at):
         """A moment of the ledger by the database's clock."""
@@ -196,9 +207,11 @@ class Checker:
     def stops(self, monitor):
         """When the monitor was, or may have been, stopped: [(from, to)], from the first asking of a stop to the
         answer of what lifts it."""
-        tenant = self.monitors[monitor].tenant.id
+        return self.stops_of(monitor, self.monitors[monitor].tenant.id)
+
+    def stops_of(self, thing, tenant):
         spans = []
-        for target, stop, go in ((monitor, STOPS, "resume"), (tenant, ["lock"], "unlock")):
+        for target, stop, go in ((thing, STOPS, "resume"), (tenant, ["lock"], "unlock")):
             since, late = None, 0
             for e in self.controls:
                 if e["target"] != target:
@@ -362,13 +375,13 @@ class Checker:
 
     def strict_stops(self, monitor):
         """When it was certainly stopped: [(stop answered, next start asked for)]."""
-        yield from self._strict(monitor.id, STOPS, "resume")
+        yield from self.strict_stops_of(monitor.id)
         yield from self.strict_locks(monitor.tenant)
 
     def strict_locks(self, tenant):
-        return self._strict(tenant.id, ["lock"], "unlock")
+        return self.strict_stops_of(tenant.id, ["lock"], "unlock")
 
-    def _strict(self, target, stop, go):
+    def strict_stops_of(self, target, stop=STOPS, go="resume"):
         since = None
         for e in self.controls:
             if e["target"] != target:
@@ -419,7 +432,8 @@ class Checker:
         self.notes.append(f"{len(taken)} notifications, {duplicates} arrived more than once; {len(gone)} refused for "
                           f"good; {down} attempts at a receiver that was down")
         history = self.cluster.execute(
-            "select delivery_id from delivery_attempt where delivered and job_id is null group by 1 having count(*) > 1")
+            "select delivery_id from delivery_attempt where delivered and job_id is null and channel_id is null "
+            "group by 1 having count(*) > 1")
         if len(history) > duplicates:
             self.fail(f"G3 {len(history)} deliveries are on record as delivered twice, {duplicates} were")
 

@@ -14,7 +14,7 @@ COMMITS = {
     "worker": ["record_lock_chunks", "chunk_claim", "record_row_states", "job_claim", "job_chunk_lock", "job_charge",
                "job_finish"],
     "delivery": ["attempt_insert", "delivery_claim"],
-    "scheduler": ["chunk_insert", "tick_close_large", "sched_open_ticks"],
+    "scheduler": ["chunk_insert", "tick_close_large", "sched_open_ticks", "workflow_slot_decide", "workflow_schedule_claim"],
     "api": ["job_start", "job_insert", "job_end_lock"],
 }
 POINTS = {
@@ -22,7 +22,8 @@ POINTS = {
                "after_job_claim", "after_row", "before_job_record_commit", "after_job_record_commit",
                "before_job_end_commit", "after_job_end_commit"],
     "delivery": ["after_send", "before_settle"],
-    "scheduler": ["after_cut", "before_job_end_commit", "after_job_end_commit"],
+    "scheduler": ["after_cut", "before_job_end_commit", "after_job_end_commit", "after_slot_read", "before_slot_commit",
+                  "after_slot_commit"],
     "api": ["after_job_start", "before_job_end_commit", "after_job_end_commit"],
 }
 

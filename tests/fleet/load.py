@@ -2,7 +2,8 @@
 
 import time
 
-CHANGED, COMPLETED, FAILED = "monitor.field.changed", "monitor.execution.completed", "monitor.execution.failed"
+from channels import CHANGED, COMPLETED, FAILED, channels_of
+
 # What nobody answered may still come about so much later: its front was frozen.
 UNANSWERED_S = 15.0
 FEATURES = ["monitors", "testing_monitors", "high_tier"]
@@ -68,13 +69,15 @@ class Load:
         self.receiver.secrets[name] = secret
         self.receiver.leaving[name] = leaving
         self.tenants.append(tenant)
+        ids = channels_of(op, self.receiver, self.ledger, name, tenant.key, secret) if monitors else []
+        channels = {"channel_ids": ids} if ids else {}
         for i, (rows, period_s, types, tier) in enumerate(monitors):
             monitor = Monitor(tenant, f"{name}-{i}", rows, period_s, types, tier, tenant.key)
             asked = time.monotonic()
             monitor.id = must(op.api(tenant.key, "POST", "/monitors", {
                 "name": monitor.name, "key_columns": ["n"], "rows": [{"n": n} for n in range(rows)],
                 "struct": {"price": "the price", "state": "the state"}, "frequency": f"{period_s}s", "tier": tier,
-                "webhook_url": self.receiver.url(name), "webhook_event_types": types}))["id"]
+                "webhook_url": self.receiver.url(name), "webhook_event_types": types, **channels}))["id"]
             monitor.frequencies.append((period_s, False, asked, time.monotonic()))
             tenant.monitors.append(monitor)
 

@@ -7,6 +7,7 @@ import time
 import uuid
 
 from load_clients import LoadClients
+from run_schedules import RunSchedules
 
 TENANTS = ["seeker", "locked"]
 CLIENTS = 2
@@ -73,11 +74,14 @@ class RunLoad:
             load.tenant(name).key, "POST", "/workflows/create_workflow",
             {"workflow_name": flow, "workflow_definition": definition}))["id"]
             for name in TENANTS for flow, definition in DEFINITIONS.items()}
+        self.schedules = RunSchedules(operator, ledger, load, self.workflows, payload)
         self.clients = LoadClients(CLIENTS, seed, (0.5, 2), self.step)
         self.start, self.stop = self.clients.start, self.clients.stop
 
     def step(self, dice):
-        if self.started and dice.random() < 0.25:
+        if dice.random() < 0.15:
+            self.schedules.step(dice)
+        elif self.started and dice.random() < 0.25:
             self.cancel(*dice.choice(self.started[-4:]))
         else:
             self.ask(dice, self.load.tenant(dice.choices(TENANTS, [3, 1])[0]))

@@ -10,6 +10,7 @@ import time
 import uuid
 
 from certificates import Authority
+from channels import told
 
 
 class Loop:
@@ -227,6 +228,10 @@ class Receiver:
         if "task_id" in payload:
             proper = signed and payload["task_type"] == kind and event_of_job(payload["task_id"], kind) == group
             self.ledger.add("callback", event=group, job=payload["task_id"], proper=proper, body=body.decode(), **seen)
+        elif "service-channel-id" in headers:
+            proper, said = told(headers, payload, group)
+            proper = proper and signed and payload["type"] == kind and payload["event_group_id"] == group
+            self.ledger.add("told", group=group, proper=proper, **said, **seen)
         else:
             proper = signed and payload["type"] == kind and payload["event_group_id"] == group
             self.ledger.add("webhook", check=group, proper=proper, row=payload["monitor_id"], **seen)

@@ -7,7 +7,10 @@ import threading
 import time
 import uuid
 
+from checker import Checker
 from cluster import wait_until
+from run_load import DEFINITIONS, payload
+from run_schedules import RunSchedules, SlotChecker, SlotWatch
 from scenario import ROWS
 from test_mutations import both, verdict
 
@@ -138,3 +141,39 @@ def test_a_part_that_ends_opens_the_next(scenario, disabled):
         assert s.value("SELECT status FROM job") == 2
         assert s.value("SELECT array_agg(rows_out::int ORDER BY block) FROM job_block") == [12, 12]
     verdict(disabled, failures, ["every job to end"])
+
+
+@both("slot_fence")
+def test_who_has_read_a_slot_that_another_started_starts_no_run(scenario, disabled):
+    """The fence of slots: a scheduler is frozen when it has read that a slot is due, and thaws when another one has started
+    the slot's run."""
+    s = scenario(disabled)
+    second = s.add("sched2", "scheduler")
+    s.sched.kill()
+    s.sched.points = ["after_slot_read:stop:1"]
+    s.sched.start()
+    flow = s.load.operator.must(s.load.operator.api(s.tenant.key, "POST", "/workflows/create_workflow", {
+        "workflow_name": "computed", "workflow_definition": DEFINITIONS["computed"]}))["id"]
+    schedules = RunSchedules(s.load.operator, s.ledger, s.load, {("one", "computed"): flow}, payload,
+                             [("one", "computed", "allow", 3600, 3600)])
+    s.cluster.execute("UPDATE workflow_schedule SET next_at = next_at - interval '1 hour', "
+                      "anchor_at = anchor_at - interval '1 hour', look_at = now()")
+    t0 = time.monotonic()
+    wait_until("the freeze", lambda: s.sched.state() == "T")
+    second.start()
+    wait_until("the slot's run", lambda: s.value("SELECT count(*) FROM job") == 1)
+    assert s.sched.state() == "T"
+    # It freezes at every look that it begins; the one with what it read before must have been made.
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline and s.value("SELECT count(*) FROM job") == 1:
+        if s.sched.state() == "T":
+            s.sched.send(signal.SIGCONT)
+        time.sleep(0.05)
+    s.sched.kill()
+    s.ledger.add("fault", name="freeze", t0=t0, what="sched")
+    s.work1.start()
+    checker = Checker(s.cluster, s.ledger, s.load)
+    checker.read()
+    SlotChecker(checker, s.cluster, s.ledger, SlotWatch(s.cluster)).run()
+    verdict(disabled, s.end() + checker.failures, ["started 2 runs"])
+    assert schedules.made

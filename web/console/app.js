@@ -15,6 +15,7 @@ import {overview} from './overview.js';
 import {privacy} from './privacy.js';
 import {rowPage} from './rows.js';
 import {run, runs} from './runs.js';
+import {changeSchedule, newSchedule, schedule, schedules} from './schedules.js';
 import {tickPage} from './ticks.js';
 
 const ID = '([0-9a-f-]{36})';
@@ -32,12 +33,16 @@ const PAGES = [
   [`jobs/${ID}`, job],
   ['runs', runs],
   [`runs/${ID}`, run],
+  ['schedules', schedules],
+  [`schedules/${ID}`, schedule],
+  [`schedules/${ID}/change`, changeSchedule],
   ['email', email],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],
   [`organisations/${ID}`, organisation],
   [`organisations/${ID}/new-monitor`, newMonitor],
+  [`organisations/${ID}/workflows/${ID}/new-schedule`, newSchedule],
   ['privacy', privacy],
   ['keys', keys],
   ['audit', audit],

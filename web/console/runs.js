@@ -112,6 +112,10 @@ export async function run(main, [id]) {
     failed.map(b => h('p', {class: 'bad'}, `Block ${b.sequence_number} (${b.type}) failed: ${b.error}`)),
     facts([
       ['Id', copyable(r.id)], ['Workflow', copyable(r.workflow_id)],
+      ['Schedules', [h('a', {href: `#/schedules?workflow_id=${r.workflow_id}`}, 'of its workflow'), '; ',
+        h('a', {href: `#/organisations/${r.org_id}/workflows/${r.workflow_id}/new-schedule`}, 'make a new one')]],
+      r.schedule_id && ['Made by', [h('a', {href: `#/schedules/${r.schedule_id}`}, 'its schedule'),
+        r.scheduled_at === null ? ', by hand' : [' for ', exactly(r.scheduled_at)]]],
       ['Progress', `${r.progress_percentage} %`],
       ['Why', why(r) || '–'], ['Error', r.error ?? '–'],
       ['Organisation', named('organisation', r.org_id)],
@@ -123,7 +127,7 @@ export async function run(main, [id]) {
       ['Deliveries', h('a', {href: `#/deliveries?job_id=${r.id}`}, 'not delivered')],
       ['Monitors', h('a', {href: `#/monitors${query({org_id: r.org_id, run_id: r.id})}`}, 'made by this run')],
       ['Changes of it', h('a', {href: `#/audit?target=${r.id}`}, 'in the audit')],
-    ]),
+    ].filter(Boolean)),
     graph(r),
     table('Blocks', [
       ['No.', b => number(b.sequence_number), 'n'],

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/body.h"
+#include "api/kit/workflow_schedules.h"
 #include "api/tenant/call.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
@@ -13,7 +14,6 @@
 #include "api/tenant/monitors/schedule_body.h"
 #include "api/tenant/workflows/run_calls.h"
 #include "api/tenant/workflows/run_start.h"
-#include "api/tenant/workflows/schedule_json.h"
 #include "base/json.h"
 #include "config/config.h"
 #include "domain/monitor/timetable.h"
@@ -53,7 +53,7 @@ store::WorkflowSchedule FindSchedule(Call& call) {
 
 rest::Reply Shown(Call& call, const store::WorkflowSchedule& schedule) {
   return rest::JsonReply(
-      200, ScheduleJson(schedule, store::ListWorkflowSlots(call.session(), schedule.id)));
+      200, rest::ScheduleJson(schedule, store::ListWorkflowSlots(call.session(), schedule.id)));
 }
 
 // What a body says of a schedule; absent is what it does not say.
@@ -126,17 +126,16 @@ ScheduleBody ReadScheduleBody(const base::Json& members, Presence name, rest::Pr
 // The times in the body, if there are any; refuses as those of monitors are refused.
 std::optional<store::RunTimes> TimesOf(const Call& call, ScheduleBody* body) {
   const config::LimitsConfig& limits = call.parts.config.limits;
-  const base::Timestamp now = call.parts.clock.Now();
   if (body->frequency) {
     const Frequency frequency = ReadFrequency(*body->frequency, limits);
     CheckFrequency(call, frequency.needs_testing);
-    return store::RunTimes{*body->frequency, frequency.period, std::nullopt, now};
+    return store::RunTimes{*body->frequency, frequency.period, std::nullopt, {}};
   }
   if (!body->cron) return std::nullopt;
-  CheckFrequency(call, CheckDistances(limits, now, &*body->cron));
+  CheckFrequency(call, CheckDistances(limits, call.parts.clock.Now(), &*body->cron));
   const std::chrono::seconds shortest = body->cron->distances.shortest;
-  return store::RunTimes{domain::DurationText(shortest), shortest,
-                         domain::StoredSchedule(*body->cron), now};
+  return store::RunTimes{
+      domain::DurationText(shortest), shortest, domain::StoredSchedule(*body->cron), {}};
 }
 
 // Refuses what the workflow cannot be run with now.
@@ -195,7 +194,7 @@ rest::Handled ListSchedules(Call& call) {
   base::Json list = base::Json::array();
   for (const store::WorkflowSchedule& schedule :
        store::ListWorkflowSchedules(call.session(), call.caller.org_id, workflow_id)) {
-    list.push_back(ScheduleItem(schedule));
+    list.push_back(rest::ScheduleItem(schedule));
   }
   return rest::JsonReply(200, {{"schedules", std::move(list)}});
 }

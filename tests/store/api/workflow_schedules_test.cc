@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <pqxx/pqxx>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -21,6 +22,8 @@ namespace {
 using base::Json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+constexpr std::chrono::milliseconds kLease = std::chrono::seconds(60);
 
 class ApiWorkflowSchedules : public ApiRuns {
  public:
@@ -79,12 +82,12 @@ class ApiWorkflowSchedules : public ApiRuns {
   }
   // Looks until nothing is to be done.
   void LookAll(store::Session* with = nullptr) {
-    while (scheduler::LookAtSchedule(with == nullptr ? session : *with, Start()).looked) {
+    while (scheduler::LookAtSchedule(with == nullptr ? session : *with, Start(), kLease).looked) {
     }
   }
   // A look at which `start` stands for the start of the run; it dies there.
   void LookAndDie(scheduler::StartSlot start) {
-    EXPECT_THROW(scheduler::LookAtSchedule(session, start), std::runtime_error);
+    EXPECT_THROW(scheduler::LookAtSchedule(session, start, kLease), std::runtime_error);
     EndLeases();
   }
 
@@ -201,8 +204,8 @@ TEST_F(ApiWorkflowSchedules, G1_ASlotStartsOneRunWhoeverDiesWhen) {
   const std::string id = MakeId();
   MakeDue();
   // After the claim.
-  ASSERT_TRUE(store::ClaimSchedule(session, std::chrono::seconds(60)));
-  EXPECT_FALSE(store::ClaimSchedule(session, std::chrono::seconds(60))) << "it is leased";
+  ASSERT_TRUE(store::ClaimSchedule(session, kLease));
+  EXPECT_FALSE(store::ClaimSchedule(session, kLease)) << "it is leased";
   EndLeases();
   // Before the start.
   LookAndDie([](store::Session&, const store::DueSchedule&, const store::SlotTaken&) -> Answer {
@@ -255,7 +258,7 @@ TEST_F(ApiWorkflowSchedules, G1_ARefusalIsToldOnceWhoeverDiesBeforeItIsTold) {
 TEST_F(ApiWorkflowSchedules, G1_WhoHasReadAScheduleThatAnotherDidStartsNothing) {
   MakeId();
   MakeDue();
-  const auto slow = store::ClaimSchedule(session, std::chrono::seconds(60));
+  const auto slow = store::ClaimSchedule(session, kLease);
   ASSERT_TRUE(slow);
   EndLeases();
   LookAll();
@@ -272,7 +275,7 @@ TEST_F(ApiWorkflowSchedules, G1_WhoHasReadAScheduleThatAnotherDidStartsNothing) 
 TEST_F(ApiWorkflowSchedules, G5_WhoHasReadAScheduleBeforeItsPauseStartsNothing) {
   const std::string id = MakeId();
   MakeDue();
-  const auto before = store::ClaimSchedule(session, std::chrono::seconds(60));
+  const auto before = store::ClaimSchedule(session, kLease);
   ASSERT_TRUE(before);
   ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", false}}).status, 200);
   const auto outcome = Start()(session, *before, before->SlotOf(domain::NextStep(before->moment)));
@@ -428,6 +431,37 @@ TEST_F(ApiWorkflowSchedules, AChangeOfTheTimesLeavesADueSlotDue) {
   EXPECT_EQ(Sql("select next_at between now() + interval '5 hours' and now() + interval '6 hours' "
                 "from workflow_schedule"),
             "t");
+}
+
+// A change whose transaction began before a slot came, and which waits until the slot's run has
+// started. The slot's hour is the first of the new times, too.
+TEST_F(ApiWorkflowSchedules, G7_ASlotThatStartedItsRunWhileAChangeWaitedIsNotDueAgain) {
+  const std::string id = MakeId();
+  std::thread caller;
+  {
+    pqxx::connection connection(database.url());
+    pqxx::work holder(connection);
+    holder.exec("select from workflow_schedule for update");
+    caller = std::thread([&] {
+      EXPECT_EQ(
+          Ask("POST", Path("/" + id + "/update"), Json{{"cron", nullptr}, {"frequency", "1h"}})
+              .status,
+          200);
+    });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (Sql("select count(*) from pg_locks where not granted") == "0" &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    holder.exec(
+        "insert into workflow_slot (schedule_id, slot, state, reason) select id, "
+        "clock_timestamp(), 1, 'overlap' from workflow_schedule");
+    holder.commit();
+  }
+  caller.join();
+  EXPECT_EQ(Sql("select next_at > slot + interval '1 hour' from workflow_schedule, workflow_slot"),
+            "t")
+      << "times go on from when the change was made, not from when it was asked for";
 }
 
 TEST_F(ApiWorkflowSchedules, ItsHistoryIsBounded) {

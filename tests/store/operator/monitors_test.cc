@@ -57,7 +57,15 @@ TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
   EXPECT_EQ(AskTenant(path + "/preview", "{}").status, 422);
   EXPECT_EQ(AskTenant(path + "/" + monitor + "/update", "{}").raw.body, R"({"detail":[]})");
   EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + "/schedules/preview", "{}").status, 422);
-  ASSERT_EQ(tenant_api.asked.size(), 4U);
+  const std::string schedules = "/workflows/" + monitor + "/schedules";
+  const std::string one = schedules + "/" + org;
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + schedules, "{}").status, 422);
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + one + "/update", "{}").status, 422);
+  EXPECT_EQ(AskTenant("/admin/v1/orgs/" + org + one + "/trigger", "{}").status, 422);
+  ASSERT_EQ(tenant_api.asked.size(), 7U);
+  EXPECT_EQ(tenant_api.asked[4].path, schedules);
+  EXPECT_EQ(tenant_api.asked[5].path, one + "/update");
+  EXPECT_EQ(tenant_api.asked[6].path, one + "/trigger");
   EXPECT_EQ(tenant_api.asked[3].path, "/schedules/preview");
   EXPECT_EQ(tenant_api.asked[0].path, "/monitors");
   EXPECT_EQ(tenant_api.asked[0].body, R"({"name":"n"})");

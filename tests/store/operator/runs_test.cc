@@ -8,6 +8,7 @@
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
 #include "store/jobs/record.h"
+#include "store/workflows/schedules.h"
 #include "tests/store/support/jobs_support.h"
 #include "tests/store/support/operator_support.h"
 
@@ -160,6 +161,88 @@ TEST_F(AdminRuns, CancelEndsARunOnceIsAuditedAndOfItsKindAlone) {
   EXPECT_EQ(Ask("GET", other).status, 404) << "a lookup is no run";
   EXPECT_EQ(Ask("POST", other + "/cancel", Json{{"reason", "r"}}).status, 404);
   EXPECT_EQ(Sql("select count(*) from job where finished_at is null"), "1");
+}
+
+// Schedules of workflows through the admin port.
+class AdminSchedules : public AdminRuns {
+ protected:
+  // A workflow of its own runs every hour.
+  std::string NewSchedule(const std::string& name) {
+    store::NewWorkflowSchedule schedule;
+    schedule.org_id = org_id;
+    schedule.workflow_id = base::Uuid::V4();
+    Sql("insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id) "
+        "values ('" +
+        schedule.workflow_id.ToString() + "', '" + org + "', 'w', '', '{}', 0, '" + org + "')");
+    schedule.name = name;
+    schedule.times.frequency = "1h";
+    schedule.times.period = std::chrono::hours(1);
+    schedule.owner.team_id = team;
+    return store::CreateWorkflowSchedule(session, clock, schedule, {})->id.ToString();
+  }
+  std::vector<std::string> Names(const std::string& query) {
+    std::vector<std::string> found;
+    const Reply reply = Ask("GET", "/admin/v1/schedules" + query);
+    EXPECT_EQ(reply.status, 200) << reply.raw.body;
+    for (const Json& schedule : reply.body["items"]) found.push_back(schedule["name"]);
+    return found;
+  }
+
+  const std::string team_text =
+      Ask("POST", "/admin/v1/orgs/" + org + "/teams", Json{{"name", "red"}}).body["id"];
+  const base::Uuid team = *base::Uuid::Parse(team_text);
+};
+
+TEST_F(AdminSchedules, AreListedNewestFirstByStateOrganisationAndWorkflow) {
+  const std::string first = NewSchedule("first");
+  NewSchedule("second");
+  EXPECT_EQ(Names(""), (std::vector<std::string>{"second", "first"}));
+  EXPECT_EQ(Names("?org_id=" + org + "&status="), (std::vector<std::string>{"second", "first"}));
+  EXPECT_EQ(Names("?org_id=" + NewOrganisation("other")), std::vector<std::string>{});
+  const Json shown = Ask("GET", "/admin/v1/schedules/" + first).body;
+  EXPECT_EQ(Names("?workflow_id=" + shown["workflow_id"].get<std::string>()),
+            std::vector<std::string>{"first"});
+  EXPECT_EQ(Names("?status=paused"), std::vector<std::string>{});
+  const Reply page = Ask("GET", "/admin/v1/schedules?limit=1");
+  EXPECT_EQ(Names("?limit=1&cursor=" + page.body["next_cursor"].get<std::string>()),
+            std::vector<std::string>{"first"});
+  EXPECT_EQ(page.body["items"][0]["org_id"], org);
+  EXPECT_EQ(shown["org_id"], org);
+  EXPECT_EQ(shown["next_run_times"].size(), 5U);
+  EXPECT_EQ(shown["history"], Json::array());
+  EXPECT_EQ(Ask("GET", "/admin/v1/schedules?status=done").status, 422);
+  EXPECT_EQ(Ask("GET", "/admin/v1/schedules?cursor=x").status, 400);
+}
+
+TEST_F(AdminSchedules, APauseShowsItsReasonAndAResumeGoesOnForWhomItWas) {
+  const std::string path = "/admin/v1/schedules/" + NewSchedule("mine");
+  EXPECT_EQ(Ask("POST", path + "/pause", Json::object()).status, 422) << "why is to be said";
+  EXPECT_EQ(Ask("POST", path + "/resume", Json::object()).status, 409) << "it is not paused";
+  const Reply paused = Ask("POST", path + "/pause", Json{{"reason", "too many runs"}});
+  EXPECT_EQ(paused.body["is_active"], false) << paused.raw.body;
+  EXPECT_EQ(paused.body["paused_reason"], "operator");
+  EXPECT_EQ(paused.body["paused_message"], "too many runs (by the operator)");
+  EXPECT_EQ(paused.body["next_run_times"], Json::array());
+  const Reply resumed = Ask("POST", path + "/resume", Json{{"reason", "they are fewer"}});
+  EXPECT_EQ(resumed.body["is_active"], true) << resumed.raw.body;
+  EXPECT_EQ(resumed.body["paused_reason"], nullptr);
+  EXPECT_EQ(Sql("select team_id from workflow_schedule"), team_text);
+  EXPECT_EQ(Sql("select string_agg(action || ' ' || reason, ', ' order by id) from audit where "
+                "action like 'schedule.%' and actor = 'default'"),
+            "schedule.pause too many runs, schedule.resume they are fewer");
+  Ask("POST", path + "/pause", Json{{"reason", "r"}});
+  Sql("update workflow set deleted_at = now()");
+  EXPECT_EQ(Ask("POST", path + "/resume", Json::object()).body["error"], "workflow_deleted");
+  EXPECT_EQ(Ask("POST", path.substr(0, path.size() - 1) + "z/pause", Json{{"reason", "r"}}).status,
+            404);
+}
+
+TEST_F(AdminSchedules, ATeamIsNotDeletedWhileAScheduleRunsForIt) {
+  const std::string path = "/admin/v1/schedules/" + NewSchedule("mine");
+  const std::string at = "/admin/v1/orgs/" + org + "/teams/" + team_text;
+  EXPECT_EQ(Ask("DELETE", at).status, 409);
+  Ask("POST", path + "/pause", Json{{"reason", "r"}});
+  EXPECT_EQ(Ask("DELETE", at).status, 204);
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ TEST(RunSchedule, ASlotStartsARunUnlessItIsPausedOrLate) {
   EXPECT_EQ(NextStep(moment).action, Action::kSkip);
   EXPECT_EQ(NextStep(moment).reason, kSlotLate);
   moment = Due();
+  moment.catch_up = seconds(0);
+  moment.now = kNine + kSlotPunctual;
+  EXPECT_EQ(NextStep(moment).action, Action::kStart) << "it was not missed";
+  moment.now += seconds(1);
+  EXPECT_EQ(NextStep(moment).reason, kSlotLate);
+  moment = Due();
   moment.paused = true;
   EXPECT_EQ(NextStep(moment).action, Action::kSkip);
   EXPECT_EQ(NextStep(moment).reason, kSlotPaused);

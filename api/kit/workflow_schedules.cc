@@ -1,4 +1,4 @@
-#include "api/tenant/workflows/schedule_json.h"
+#include "api/kit/workflow_schedules.h"
 
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 #include "domain/text/limits.h"
 #include "domain/workflow/run_schedule.h"
 
-namespace vedette::api {
+namespace vedette::rest {
 namespace {
 
 using base::Json;
@@ -74,4 +74,4 @@ Json ScheduleJson(const store::WorkflowSchedule& schedule,
   return json;
 }
 
-}  // namespace vedette::api
+}  // namespace vedette::rest

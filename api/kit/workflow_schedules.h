@@ -5,9 +5,9 @@
 #include "base/json_text.h"
 #include "store/workflows/schedules.h"
 
-namespace vedette::api {
+namespace vedette::rest {
 
-// What clients see of a schedule of a workflow. Pure.
+// What clients and the operator see of a schedule of a workflow. Pure.
 
 // An item of the list: without its payload and its history.
 base::Json ScheduleItem(const store::WorkflowSchedule& schedule);
@@ -15,4 +15,4 @@ base::Json ScheduleItem(const store::WorkflowSchedule& schedule);
 base::Json ScheduleJson(const store::WorkflowSchedule& schedule,
                         const std::vector<store::WorkflowSlot>& slots);
 
-}  // namespace vedette::api
+}  // namespace vedette::rest
