@@ -87,6 +87,7 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<st
 
 // tenants.cc
 rest::Handled PostTenantMonitor(Call& call);
+rest::Handled AskTenantChannels(Call& call);
 rest::Handled PostTenantPreview(Call& call);
 rest::Handled PostTenantSchedulePreview(Call& call);
 rest::Handled PostTenantMonitorUpdate(Call& call);

@@ -417,7 +417,7 @@ std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
     for (auto&& group : {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(),
-                         RunCommands(), DeliveryCommands(), AccountCommands(),
+                         RunCommands(), DeliveryCommands(), ChannelCommands(), AccountCommands(),
                          SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
