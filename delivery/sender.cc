@@ -348,6 +348,9 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
   }
   const store::ChannelMessage& message = found->second;
   if (!test && message.endpoint_id != n.endpoint_id) return Moved(waiting);
+  if (message.is_paused && n.type != domain::NotificationType::kTest) {
+    return GiveUp(waiting, "channel_paused: the channel is paused");
+  }
   if (message.kind == domain::ChannelKind::kEmail) return Mail(waiting, message);
   if (!message.url) {
     return Fail(waiting,
@@ -446,19 +449,20 @@ void Sender::Call(const Waiting& waiting, net::HttpRequest request) {
   }));
 }
 
+void Sender::GiveUp(const Waiting& waiting, std::string error) {
+  SendResult gone;
+  gone.tried = false;
+  gone.end = domain::AttemptEnd::kDead;
+  gone.error = std::move(error);
+  loop_.Post(live_.Guard(
+      [done = waiting.done, gone = std::move(gone)]() mutable { done(std::move(gone)); }));
+}
+
 // A recipient who is not told any more is no failure of the relay's.
 void Sender::Mail(const Waiting& waiting, const store::ChannelMessage& message) {
   if (!mail_) return Fail(waiting, "mail: there is no relay. Configure [mail] relay");
   auto mail = MailRequest(message, waiting.notification, config_, clock_.Now());
-  if (!mail) {
-    SendResult gone;
-    gone.tried = false;
-    gone.end = domain::AttemptEnd::kDead;
-    gone.error = "recipient: the address is not told any more, or not yet";
-    loop_.Post(live_.Guard(
-        [done = waiting.done, gone = std::move(gone)]() mutable { done(std::move(gone)); }));
-    return;
-  }
+  if (!mail) return GiveUp(waiting, "recipient: the address is not told any more, or not yet");
   mail_->Send(std::move(*mail),
               live_.Guard([done = waiting.done, room = waiting.room](net::MailOutcome outcome) {
                 using End = net::MailOutcome::End;

@@ -112,6 +112,8 @@ class Sender {
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
   void Call(const Waiting& waiting, net::HttpRequest request);
   void Mail(const Waiting& waiting, const store::ChannelMessage& message);
+  // Ends it without an attempt, and without a word about the receiver.
+  void GiveUp(const Waiting& waiting, std::string error);
 
   base::EventLoop& loop_;
   net::HttpClient& client_;

@@ -2,12 +2,14 @@
 
 #include <curl/curl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -122,6 +124,9 @@ struct MailClient::Impl : std::enable_shared_from_this<MailClient::Impl> {
     for (const auto& [easy, transfer] : under_way_) {
       if (transfer->handle != nullptr) curl_.Remove(easy, *transfer->handle, key_, {});
     }
+    // curl says good-bye on each connection that it kept, and would wait minutes for the answer of
+    // a relay that gives none.
+    for (const int fd : sockets_) shutdown(fd, SHUT_RDWR);
   }
 
   void Send(OutgoingMail mail, std::function<void(MailOutcome)> done);
@@ -135,6 +140,7 @@ struct MailClient::Impl : std::enable_shared_from_this<MailClient::Impl> {
   static std::size_t OnRead(char* to, std::size_t size, std::size_t n, void* self);
   static int OnDialogue(CURL*, curl_infotype type, char* data, std::size_t size, void* self);
   static curl_socket_t OnOpenSocket(void* self, curlsocktype, struct curl_sockaddr* address);
+  static int OnCloseSocket(void* client, curl_socket_t fd);
 
   const config::NetConfig config_;
   const domain::MailRelay relay_;
@@ -143,6 +149,7 @@ struct MailClient::Impl : std::enable_shared_from_this<MailClient::Impl> {
   const std::string key_;
   std::string url_;
   Resolver resolver_;
+  std::set<int> sockets_;  // outlives curl_, which closes them
   CurlLoop curl_;
   base::EventLoop& posted_;
   std::deque<std::shared_ptr<Transfer>> waiting_;
@@ -245,6 +252,9 @@ void MailClient::Impl::SetOptions(Transfer& transfer) {
   set(CURLOPT_DEBUGDATA, self);
   set(CURLOPT_OPENSOCKETFUNCTION, &Impl::OnOpenSocket);
   set(CURLOPT_OPENSOCKETDATA, self);
+  // A connection outlives the mail that opened it.
+  set(CURLOPT_CLOSESOCKETFUNCTION, &Impl::OnCloseSocket);
+  set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(this));
 }
 
 std::size_t MailClient::Impl::OnRead(char* to, std::size_t size, std::size_t n, void* self) {
@@ -276,8 +286,15 @@ curl_socket_t MailClient::Impl::OnOpenSocket(void* self, curlsocktype,
                                              struct curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  if (fd >= 0) transfer.client->curl_.OpenedSocket(*transfer.handle, fd);
+  if (fd < 0) return fd;
+  transfer.client->sockets_.insert(fd);
+  transfer.client->curl_.OpenedSocket(*transfer.handle, fd);
   return fd;
+}
+
+int MailClient::Impl::OnCloseSocket(void* client, curl_socket_t fd) {
+  static_cast<Impl*>(client)->sockets_.erase(fd);
+  return close(fd);
 }
 
 void MailClient::Impl::OnDone(CURL* easy, CURLcode result) {

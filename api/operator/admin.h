@@ -48,6 +48,7 @@ class TenantApi {
     std::string actor;  // the admin token's name
     std::string method;
     std::string path;
+    std::string query;
     std::string body;  // JSON
     std::string remote_address;
   };

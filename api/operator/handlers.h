@@ -90,6 +90,7 @@ std::string ReasonShown(const std::string& reason, const Call& call);
 
 // tenants.cc
 rest::Handled PostTenantMonitor(Call& call);
+rest::Handled AskTenantChannels(Call& call);
 rest::Handled PostTenantPreview(Call& call);
 rest::Handled PostTenantSchedulePreview(Call& call);
 rest::Handled PostTenantMonitorUpdate(Call& call);

@@ -368,20 +368,24 @@ rest::Handled GetMonitorEvents(Call& call) {
 
 namespace {
 
-// The body is the public API's to validate, once it is one of JSON for an organisation that is
-// there.
+// Query and body are the public API's to validate, once the body of a POST is JSON, for an
+// organisation that is there.
 rest::Handled AskTenantApi(const Call& call, std::string path) {
-  rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
+  if (call.request().method == "POST") {
+    rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
+  }
   if (!store::ReadOrganisation(call.session(), call.Id(0))) return rest::NotFound("organisation");
   if (call.parts.tenant_api == nullptr) {
     return rest::ErrorReply(409, "no_api_here",
                             "this process does not have the role api, which makes and changes "
-                            "monitors: ask one with both roles, or the public API");
+                            "what is an organisation's: ask one with both roles, or the public "
+                            "API");
   }
   call.parts.tenant_api->Call({.org_id = call.Id(0),
                                .actor = call.caller.name,
                                .method = call.request().method,
                                .path = std::move(path),
+                               .query = call.request().query,
                                .body = call.request().body,
                                .remote_address = call.request().remote_address},
                               [answer = call.answer](net::ServerResponse response) {
@@ -391,6 +395,12 @@ rest::Handled AskTenantApi(const Call& call, std::string path) {
 }
 
 }  // namespace
+
+rest::Handled AskTenantChannels(Call& call) {
+  constexpr std::string_view kBefore = "/admin/v1/orgs/";
+  constexpr std::size_t kIdChars = 36;
+  return AskTenantApi(call, call.request().path.substr(kBefore.size() + kIdChars));
+}
 
 rest::Handled PostTenantMonitor(Call& call) {
   return AskTenantApi(call, "/monitors");

@@ -42,7 +42,10 @@ rest::Handled ShowChannel(Call& call);
 rest::Handled UpdateChannel(Call& call);
 rest::Handled DeleteChannel(Call& call);
 rest::Handled TestChannel(Call& call);
+rest::Handled ListChannelDeliveries(Call& call);
 rest::Handled ShowFeed(Call& call);
+rest::Handled ShowNoticeChannels(Call& call);
+rest::Handled SetNoticeChannels(Call& call);
 
 // channels/mail_links.cc
 rest::Handled OpenMailLink(Call& call);

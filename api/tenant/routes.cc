@@ -75,6 +75,8 @@ constexpr std::array kRoutes{
     Route{"POST", "/channels", CreateChannel, {.body = kJson, .feature = kMonitors}},
     Route{"GET", "/channels", ListChannels, {.feature = kMonitors}},
     Route{"GET", "/channels/{channel_id}", ShowChannel, {.feature = kMonitors}},
+    Route{
+        "GET", "/channels/{channel_id}/deliveries", ListChannelDeliveries, {.feature = kMonitors}},
     Route{"GET", "/channels/{channel_id}/feed.atom", ShowFeed, {.access = kSignedLink}},
     Route{"POST",
           "/channels/{channel_id}/update",
@@ -195,6 +197,8 @@ constexpr std::array kRoutes{
           "/account/deliveries/{delivery_id}/resend",
           ResendDelivery,
           {.body = kJson, .access = kManagement}},
+    Route{"POST", "/account/channels", SetNoticeChannels, {.body = kJson, .access = kManagement}},
+    Route{"GET", "/account/channels", ShowNoticeChannels, {.access = kManagement}},
     Route{"GET", "/account/audit", ListOwnAudit, {.access = kManagement}},
     Route{"GET", "/account/usage", ShowUsage, {.access = kManagement}},
     Route{"GET", "/account/members", ListMembers, {.access = kManagement}},

@@ -422,4 +422,73 @@ std::vector<CtlCommand> AccountCommands() {
   return all;
 }
 
+// What the public API takes and answers, asked for an organisation.
+std::vector<CtlCommand> ChannelCommands() {
+  const std::string_view all = "/admin/v1/orgs/{id}/channels";
+  const std::string_view one = "/admin/v1/orgs/{id}/channels/{channel}";
+  const std::string_view update = "/admin/v1/orgs/{id}/channels/{channel}/update";
+  const CtlOption channel = Id("channel", "The channel's id");
+  const CtlOption document = Required(Body("--file", "", Type::kJsonFile, "The body, as JSON"));
+  return {
+      {"channels",
+       "List an organisation's channels, newest first",
+       "GET",
+       all,
+       {kOrganisation, kLimit, kCursor},
+       {},
+       {"id", "name", "kind", "status", "status_reason", "events", "digest"}},
+      {"channel-create",
+       "Make a channel for an organisation, as POST /channels does",
+       "POST",
+       all,
+       {kOrganisation, document},
+       {},
+       {}},
+      {"channel", "Show a channel", "GET", one, {kOrganisation, channel}, {}, {}},
+      {"channel-deliveries",
+       "What a channel was told and is to be told, newest first, and why it failed",
+       "GET",
+       "/admin/v1/orgs/{id}/channels/{channel}/deliveries",
+       {kOrganisation, channel, kLimit, kCursor},
+       {},
+       {"id", "state", "event_type", "recipient", "attempts", "next_attempt_at", "last_error",
+        "created_at"}},
+      {"channel-update",
+       "Change a channel, as POST /channels/{id}/update does",
+       "POST",
+       update,
+       {kOrganisation, channel, document},
+       {},
+       {}},
+      {"channel-pause",
+       "Tell a channel nothing until it is resumed",
+       "POST",
+       update,
+       {kOrganisation, channel},
+       {{"is_active", false}},
+       {}},
+      {"channel-resume",
+       "Tell a paused channel again",
+       "POST",
+       update,
+       {kOrganisation, channel},
+       {{"is_active", true}},
+       {}},
+      {"channel-test",
+       "Tell a channel something now, and say how it went",
+       "POST",
+       "/admin/v1/orgs/{id}/channels/{channel}/test",
+       {kOrganisation, channel},
+       {},
+       {}},
+      {"channel-delete",
+       "Delete a channel; what waits for it is given up",
+       "DELETE",
+       one,
+       {kOrganisation, channel},
+       {},
+       {}},
+  };
+}
+
 }  // namespace vedette::app

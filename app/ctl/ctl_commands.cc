@@ -454,9 +454,10 @@ std::string UrlEncode(std::string_view text) {
 std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
-    for (auto&& group : {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(),
-                         RunCommands(), ScheduleCommands(), DeliveryCommands(), AccountCommands(),
-                         SuppressionCommands(), SearchCommands(), MailCommands()}) {
+    for (auto&& group :
+         {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), RunCommands(),
+          ScheduleCommands(), DeliveryCommands(), ChannelCommands(), AccountCommands(),
+          SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -101,7 +101,8 @@ inline constexpr CtlOption kCursor = Query("--cursor", "cursor", "Where the last
 inline constexpr CtlOption kMonitor = Id("id", "The monitor's id, or its name");
 inline constexpr CtlOption kOrganisation = Id("id", "The organisation's id, or its name");
 
-// The commands about organisations and who may call for them.
+// The commands about organisations and who may call for them, and about where they are told.
 std::vector<CtlCommand> AccountCommands();
+std::vector<CtlCommand> ChannelCommands();
 
 }  // namespace vedette::app

@@ -405,7 +405,7 @@ std::string FormatForPeople(const Json& answer, const std::vector<std::string_vi
   if (answer.is_array()) return FormatTable(answer, columns);
   if (!answer.is_object()) return Cell(answer) + "\n";
   if (answer.contains("id")) return FormatObject(answer);  // one thing, which may have rows
-  for (const char* list : {"items", "rows"}) {
+  for (const char* list : {"items", "rows", "channels", "deliveries"}) {
     const auto it = answer.find(list);
     if (it == answer.end() || !it->is_array()) continue;
     std::string text = FormatTable(*it, columns);

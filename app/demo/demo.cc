@@ -30,6 +30,7 @@ constexpr std::chrono::seconds kFrequency{2};
 constexpr std::chrono::seconds kFrequencyIdle{10};
 constexpr const char* kLoopback = "127.0.0.0/8";
 constexpr const char* kDemoJson = "demo.json";
+const std::string kApiListen = "127.0.0.1:8080";  // unless it is given another
 
 std::string SystemNameServers() {
   std::ifstream file("/etc/resolv.conf");
@@ -58,6 +59,11 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   const std::string given = environment["VEDETTE_NET_DNS_SERVERS"];
   environment["VEDETTE_NET_DNS_SERVERS"] =
       mail.dns_server() + "," + (given.empty() ? SystemNameServers() : given);
+  // What is told by e-mail goes to the demo's own relay.
+  environment["VEDETTE_MAIL_RELAY"] = fmt::format("smtp://127.0.0.1:{}", mail.smtp_port());
+  environment["VEDETTE_MAIL_FROM"] = "vedette@demo.example";
+  environment.erase("VEDETTE_MAIL_PASSWORD");
+  environment.erase("VEDETTE_MAIL_PASSWORD_FILE");
   const auto by_default = [&environment](const char* name, const std::string& value) {
     if (!environment.contains(name) && !environment.contains(std::string(name) + "_FILE")) {
       environment[name] = value;
@@ -69,6 +75,9 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   // Its mail servers are its own: nobody else's are asked whether they talk to this machine.
   by_default("VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS", "");
   by_default("VEDETTE_EMAIL_SMTP_DOCTOR_LISTS", "");
+  const auto listen = environment.find("VEDETTE_API_LISTEN");
+  by_default("VEDETTE_API_PUBLIC_URL",
+             "http://" + (listen == environment.end() ? kApiListen : listen->second));
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
   return environment;

@@ -228,7 +228,7 @@ std::string DemoStory::MonitorOfRun(const std::string& run) {
   return TextAt(monitors[0], "id");
 }
 
-void DemoStory::TellChangeOf(const std::string& monitor) {
+Json DemoStory::MakeMonitorSeeChange(const std::string& monitor, DemoSite::Change* changed) {
   const std::string path = "/monitors/" + monitor;
   std::map<std::string, std::string> ids;  // of rows, by company
   WaitUntil("its first checks", [&](std::string* seen) {
@@ -241,7 +241,8 @@ void DemoStory::TellChangeOf(const std::string& monitor) {
     *seen = fmt::format("{} of {} rows checked", checked, page.at("rows").size());
     return checked == page.at("rows").size();
   });
-  const DemoSite::Change change = ChangeSite();
+  *changed = ChangeSite();
+  const DemoSite::Change& change = *changed;
   deps_.narrator.Note(
       fmt::format("the site now says {} for {} of {}", change.to, change.field, change.company));
   WaitUntil("a tick of its own", [&](std::string* seen) {
@@ -265,6 +266,12 @@ void DemoStory::TellChangeOf(const std::string& monitor) {
   });
   deps_.narrator.Observed(fmt::format("{}: {} changed from {} to {}", change.company, change.field,
                                       TextAt(found, "previous_value"), change.to));
+  return found;
+}
+
+void DemoStory::TellChangeOf(const std::string& monitor) {
+  DemoSite::Change change;
+  const Json found = MakeMonitorSeeChange(monitor, &change);
   const std::string_view type = domain::NotificationTypeName(domain::NotificationType::kChanged);
   WaitUntil("its webhook", [&](std::string* seen) {
     const auto received = deps_.receiver.Find(type, TextAt(found, "event_group_id"));
@@ -290,6 +297,88 @@ void DemoStory::TellWorkflow() {
   // The next start makes its own.
   api_->Expect("POST", "/monitors/" + monitor + "/cancel", Json::object());
   api_->Expect("POST", "/workflows/delete_workflow?workflow_id=" + workflow, Json::object());
+}
+
+// The demo's step that tells by e-mail what a monitor at a time of day sees.
+
+Json DemoStory::MakeMailChannel(const std::string& address) {
+  const Json made = api_->Expect(
+      "POST", "/channels",
+      Json{{"name", "Demo mail"},
+           {"kind", "email"},
+           {"target", {{"addresses", Json::array({address})}}},
+           {"events",
+            Json::array({domain::NotificationTypeName(domain::NotificationType::kChanged)})}});
+  std::string link;
+  WaitUntil("the question to the address's owner", [&](std::string* seen) {
+    const auto question = deps_.mail.LetterTo(address, 0);
+    *seen = "no mail";
+    if (!question) return false;
+    *seen = "a mail without a link: " + question->subject;
+    for (const std::string& line : question->lines) {
+      const std::size_t path = line.find("/mail-addresses/");
+      if (path == std::string::npos) continue;
+      link = line.substr(path);
+      return true;
+    }
+    return false;
+  });
+  if (api_->Call("GET", link).status != 200) Fail("the link to confirm the address did not work");
+  const Json channel = api_->Expect("GET", "/channels/" + TextAt(made, "id"));
+  if (TextAt(channel, "status") != "active") {
+    Fail(fmt::format("the channel was to be active, it is {}", TextAt(channel, "status")));
+  }
+  deps_.narrator.Observed("a channel for " + address + ", whose owner was asked and confirmed");
+  return channel;
+}
+
+std::string DemoStory::MakeClockMonitor(const std::string& channel) {
+  Json rows = Json::array();
+  for (const DemoSite::Company& company : deps_.site.companies()) {
+    rows.push_back(
+        {{"company", company.name}, {"url", deps_.site_address + deps_.site.PathOf(company)}});
+  }
+  const Json made =
+      api_->Expect("POST", "/monitors",
+                   Json{{"name", "Companies at nine"},
+                        {"key_columns", Json::array({"company"})},
+                        {"rows", std::move(rows)},
+                        {"struct", DemoSite::WatchedFields()},
+                        {"schedule", {{"cron", "0 9 * * 1-5"}, {"time_zone", "Europe/Berlin"}}},
+                        {"channel_ids", Json::array({channel})}});
+  deps_.narrator.Observed(
+      "a monitor on weekdays at 9:00 in Berlin, next at " +
+      Text(api_->Expect("GET", "/monitors/" + TextAt(made, "id")).at("next_run_times").at(0)));
+  // Nobody waits for nine.
+  api_->Expect("POST", "/monitors/" + TextAt(made, "id") + "/trigger", Json::object());
+  return TextAt(made, "id");
+}
+
+void DemoStory::TellMail() {
+  BeginStep("Watched at nine in the morning, told by e-mail");
+  const std::string address = fmt::format("reader-{}@{}", base::Uuid::V4().ToString().substr(0, 8),
+                                          DemoMail::kReaderDomain);
+  const std::string channel = TextAt(MakeMailChannel(address), "id");
+  const std::string monitor = MakeClockMonitor(channel);
+  DemoSite::Change change;
+  MakeMonitorSeeChange(monitor, &change);
+  std::optional<DemoMail::Letter> letter;
+  WaitUntil("the mail", [&](std::string* seen) {
+    letter = deps_.mail.LetterTo(address, 1);
+    *seen = "the question alone";
+    return letter.has_value();
+  });
+  const bool tells = std::any_of(letter->lines.begin(), letter->lines.end(), [&](const auto& line) {
+    return line.find(change.to) != std::string::npos;
+  });
+  if (!tells) Fail("the mail does not say what changed: " + letter->subject);
+  deps_.narrator.Observed("the mail arrived:");
+  deps_.narrator.Note("From: " + letter->from);
+  deps_.narrator.Note("Subject: " + letter->subject);
+  for (const std::string& line : letter->lines) deps_.narrator.Note(line);
+  // The next start makes its own.
+  api_->Expect("POST", "/monitors/" + monitor + "/cancel", Json::object());
+  api_->Expect("DELETE", "/channels/" + channel);
 }
 
 }  // namespace vedette::app

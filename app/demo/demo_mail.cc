@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/crypto.h"
 #include "base/text.h"
 #include "net/public_address.h"
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr int kPollMs = 100;  // how long a stop may take
 constexpr std::size_t kLineBytesMax = 1024;
+constexpr std::size_t kMessageBytesMax = std::size_t{256} << 10;
+constexpr std::size_t kTakenMax = 500;  // messages that are kept
 constexpr std::size_t kClientsMax = 64;
 constexpr std::size_t kQueryBytesMax = 512;
 constexpr std::size_t kDnsHeaderBytes = 12;
@@ -120,7 +123,9 @@ struct DemoMail::Socket {
 
 struct DemoMail::Client {
   std::unique_ptr<Socket> socket;
-  std::string text;  // of a line that is not complete
+  std::string text;    // of a line or a message that is not complete
+  std::string reader;  // the last recipient, if it is one of the demo's readers
+  bool sends = false;  // a message is under way
 };
 
 const std::vector<DemoMail::Lead>& DemoMail::leads() {
@@ -153,17 +158,79 @@ std::string DemoMail::dns_server() const {
   return fmt::format("127.0.0.1:{}", dns_port_);
 }
 
+std::optional<DemoMail::Letter> DemoMail::LetterTo(const std::string& address,
+                                                   std::size_t n) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [recipient, message] : taken_) {
+    if (recipient == address && n-- == 0) return ReadLetter(message);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::string HeaderOf(std::string_view message, std::string_view name) {
+  const std::string begin = "\r\n" + std::string(name) + ": ";
+  const std::size_t at = message.find(begin);
+  if (at == message.npos) return {};
+  const std::size_t from = at + begin.size();
+  return std::string(message.substr(from, message.find("\r\n", from) - from));
+}
+
+// What a base64 part says; empty where it is none.
+std::string Decoded(std::string_view part) {
+  std::string text;
+  for (const char c : part) {
+    if (c == '+') {
+      text += '-';
+    } else if (c == '/') {
+      text += '_';
+    } else if (c != '=' && c != '\r' && c != '\n') {
+      text += c;
+    }
+  }
+  return base::Base64UrlDecode(text).value_or("");
+}
+
+std::string AddressIn(std::string_view line) {
+  const std::size_t begin = line.find('<') + 1;
+  return base::AsciiLower(line.substr(begin, line.rfind('>') - begin));
+}
+
+bool IsReader(std::string_view address) {
+  return address.ends_with("@" + std::string(DemoMail::kReaderDomain));
+}
+
+}  // namespace
+
+DemoMail::Letter DemoMail::ReadLetter(std::string_view message) {
+  constexpr std::string_view kPlain = "Content-Type: text/plain";
+  constexpr std::string_view kBlank = "\r\n\r\n";
+  Letter letter{HeaderOf(message, "From"), HeaderOf(message, "Subject"), {}};
+  const std::size_t part = message.find(kPlain);
+  if (part == message.npos) return letter;
+  const std::size_t begin = message.find(kBlank, part);
+  if (begin == message.npos) return letter;
+  const std::string text = Decoded(message.substr(begin, message.find("\r\n--", begin) - begin));
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end > at) letter.lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return letter;
+}
+
 std::string DemoMail::SmtpReply(std::string_view line) {
   const std::string verb = base::AsciiLower(line.substr(0, 4));
   if (verb == "ehlo") return "250-demo mail\r\n250 ENHANCEDSTATUSCODES";
   if (verb == "quit") return "221 2.0.0 bye";
   if (verb == "data") return "554 5.7.1 no mail is taken here";
   if (verb != "rcpt") return "250 2.0.0 ok";
-  const std::size_t begin = line.find('<') + 1;
-  const std::string address = base::AsciiLower(line.substr(begin, line.rfind('>') - begin));
+  const std::string address = AddressIn(line);
   const bool is_known = std::any_of(leads().begin(), leads().end(),
                                     [&](const Lead& lead) { return lead.address == address; });
-  return is_known || address.starts_with("postmaster@") ? "250 2.1.5 ok" : "550 5.1.1 unknown";
+  return is_known || IsReader(address) || address.starts_with("postmaster@") ? "250 2.1.5 ok"
+                                                                             : "550 5.1.1 unknown";
 }
 
 std::string DemoMail::DnsReply(std::string_view query) {
@@ -222,16 +289,36 @@ bool DemoMail::Talk(Client* client) {
   const ssize_t n = recv(client->socket->fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (n <= 0) return false;
   client->text.append(bytes.data(), static_cast<std::size_t>(n));
-  for (auto end = client->text.find("\r\n"); end != std::string::npos;
-       end = client->text.find("\r\n")) {
-    const std::string line = client->text.substr(0, end);
-    client->text.erase(0, end + 2);
-    if (base::AsciiLower(line).starts_with("rcpt")) ++recipients_;
-    const std::string reply = SmtpReply(line) + "\r\n";
-    send(client->socket->fd, reply.data(), reply.size(), MSG_NOSIGNAL);
-    if (base::AsciiLower(line) == "quit") return false;
+  while (auto reply = Next(client)) {
+    *reply += "\r\n";
+    send(client->socket->fd, reply->data(), reply->size(), MSG_NOSIGNAL);
+    if (reply->starts_with("221")) return false;
   }
-  return client->text.size() <= kLineBytesMax;
+  return client->text.size() <= (client->sends ? kMessageBytesMax : kLineBytesMax);
+}
+
+std::optional<std::string> DemoMail::Next(Client* client) {
+  const std::string_view mark = client->sends ? "\r\n.\r\n" : "\r\n";
+  const std::size_t end = client->text.find(mark);
+  if (end == std::string::npos) return std::nullopt;
+  std::string given = client->text.substr(0, end);
+  client->text.erase(0, end + mark.size());
+  if (client->sends) {
+    client->sends = false;
+    const std::lock_guard lock(mutex_);
+    if (taken_.size() < kTakenMax) taken_.emplace_back(client->reader, "\r\n" + given);
+    return "250 2.0.0 taken";
+  }
+  const std::string line = base::AsciiLower(given);
+  if (line.starts_with("rcpt")) {
+    ++recipients_;
+    client->reader = IsReader(AddressIn(line)) ? AddressIn(line) : "";
+  }
+  if (line == "data" && !client->reader.empty()) {
+    client->sends = true;
+    return "354 go on";
+  }
+  return SmtpReply(given);
 }
 
 std::vector<std::string> NameServersOf(std::string_view resolv_conf) {

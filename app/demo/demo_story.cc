@@ -15,7 +15,7 @@ namespace {
 using base::Json;
 using std::chrono::steady_clock;
 
-constexpr int kSteps = 11;
+constexpr int kSteps = 12;
 constexpr std::chrono::seconds kStepMax{30};
 // The API admits 500 requests a minute for a key; the story stays well below.
 constexpr std::chrono::milliseconds kAskEvery{250};
@@ -258,8 +258,7 @@ void DemoStory::MakeMonitor() {
   }
 }
 
-// ---- 2 to 11: the story; lookups and counts are in demo_lookups.cc, the workflow is in
-// demo_workflow.cc
+// ---- 2 to 12: the story; lookups, counts, the workflow and the mail are in demo_chapters.cc
 
 const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
   static const std::vector<Chapter> kChapters = {
@@ -273,6 +272,7 @@ const std::vector<DemoStory::Chapter>& DemoStory::Chapters() {
       {"person", "addresses", &DemoStory::TellPerson},
       {"workflow", "", &DemoStory::TellWorkflow},
       {"search", "", &DemoStory::TellCounts},
+      {"mail", "", &DemoStory::TellMail},
   };
   return kChapters;
 }

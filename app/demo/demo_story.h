@@ -109,18 +109,25 @@ class DemoStory {
   void TellBalance();
   void TellPause();
   void TellResume();
-  // Lookups, and values that are counted (demo_lookups.cc).
+  // Lookups, and values that are counted (demo_chapters.cc, as all that follows).
   void TellAddresses();
   void TellPerson();
   void TellCounts();
   void ImportCompanies();
   void TellWorkflow();
-  // The steps of the workflow chapter (demo_workflow.cc).
+  // The steps of the workflow chapter.
   std::string LeadsCsv() const;
   std::string RunToItsEnd(const std::string& workflow);
   void TellFileOf(const std::string& run);
   std::string MonitorOfRun(const std::string& run);
   void TellChangeOf(const std::string& monitor);
+  // Has the site change once the monitor's rows were checked, and the monitor check them; the
+  // event.
+  base::Json MakeMonitorSeeChange(const std::string& monitor, DemoSite::Change* change);
+  // The steps of the mail chapter.
+  void TellMail();
+  base::Json MakeMailChannel(const std::string& address);
+  std::string MakeClockMonitor(const std::string& channel);
 
   DemoSite::Change ChangeSite();
   void TellReceived(const DemoReceiver::Received& received);

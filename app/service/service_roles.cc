@@ -48,6 +48,7 @@ void LocalTenantApi::Call(Request request, Done done) {
   inner.method = std::move(request.method);
   inner.target = request.path;
   inner.path = std::move(request.path);
+  inner.query = std::move(request.query);
   inner.headers = {{"content-type", "application/json"}};
   inner.body = std::move(request.body);
   inner.remote_address = std::move(request.remote_address);
@@ -115,6 +116,19 @@ void ApiRole::Stop() {
   server_->Stop();
 }
 
+namespace {
+
+// What the cheapest check that costs anything costs; where none does, the least there is.
+std::int64_t CheapestCheck(const config::Config& config) {
+  std::int64_t cheapest = 0;
+  for (const auto& [tier, price_mc] : config.prices_mc) {
+    if (price_mc > 0 && (cheapest == 0 || price_mc < cheapest)) cheapest = price_mc;
+  }
+  return cheapest > 0 ? cheapest : 1;
+}
+
+}  // namespace
+
 SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.loop) {
   ticker_ = std::make_unique<scheduler::Scheduler>(
       loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("scheduler"));
@@ -122,8 +136,8 @@ SchedulerRole::SchedulerRole(const Core& core, store::Pool& pool) : loop_(core.l
                                                           core.log.For("maintenance"));
   importer_ = std::make_unique<scheduler::Importer>(loop_, pool, core.signals, core.clock,
                                                     core.config, core.log.For("importer"));
-  digests_ = std::make_unique<scheduler::Digests>(loop_, pool, core.signals, core.clock,
-                                                  core.log.For("digests"));
+  digests_ = std::make_unique<scheduler::Digests>(
+      loop_, pool, core.signals, core.clock, CheapestCheck(core.config), core.log.For("digests"));
   job_keeper_ = std::make_unique<scheduler::JobKeeper>(
       loop_, pool, core.signals, core.clock, core.metrics, core.config, core.log.For("jobs"));
   const auto start = [&config = core.config, &policy = core.policy, &clock = core.clock](

@@ -17,6 +17,8 @@ using namespace std::string_view_literals;
 // A table's index is the enumeration's number.
 constexpr std::array kKinds{"webhook"sv, "email"sv,   "slack"sv, "teams"sv,
                             "discord"sv, "apprise"sv, "feed"sv};
+constexpr std::array kNoticeKinds{"balance"sv, "spend_limit"sv, "receiver_failing"sv,
+                                  "monitor_failing"sv};
 constexpr std::array kStatuses{"active"sv, "unconfirmed"sv, "suspended"sv};
 
 }  // namespace
@@ -49,6 +51,24 @@ std::string_view ChannelStatusName(ChannelStatus status) {
   return NameIn(kStatuses, status);
 }
 
+std::string_view NoticeKindName(NoticeKind kind) {
+  return NameIn(kNoticeKinds, kind);
+}
+
+std::string NoticeText(const AccountNotice& notice) {
+  switch (notice.kind) {
+    case NoticeKind::kBalance:
+      return "The balance has run out: checks and jobs wait for credits";
+    case NoticeKind::kSpendLimit:
+      return fmt::format("The team {} has reached its spend limit of this month", notice.subject);
+    case NoticeKind::kReceiverFailing:
+      return fmt::format("The receiver {} has failed for 48 hours", notice.subject);
+    case NoticeKind::kMonitorFailing:
+      break;
+  }
+  return fmt::format("{}: no check has completed for a day", notice.subject);
+}
+
 namespace {
 
 // The members in front of `events`, without the end of the object.
@@ -59,6 +79,14 @@ std::string WebhookHead(const ChannelNews& news) {
         R"("channel_id":"{}")",
         news.event_group_id.ToString(), base::FormatTimestamp(news.created_at),
         news.digest->notifications, news.channel_id.ToString());
+  }
+  if (news.notice) {
+    return fmt::format(
+        R"({{"type":"account.notice","event_group_id":"{}","created_at":"{}","notice":"{}",)"
+        R"("about":"{}","message":{},"channel_id":"{}")",
+        news.event_group_id.ToString(), base::FormatTimestamp(news.created_at),
+        NoticeKindName(news.notice->kind), news.notice->about.ToString(),
+        base::DumpJson(base::Json(NoticeText(*news.notice))), news.channel_id.ToString());
   }
   Notification n;
   n.event_group_id = news.event_group_id;
@@ -76,7 +104,7 @@ std::string WebhookHead(const ChannelNews& news) {
 
 std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max) {
   std::string body = WebhookHead(news);
-  if (!news.include_values) return body + "}";
+  if (!news.include_values || news.notice) return body + "}";
   std::string events = "[";
   for (const Event& event : news.events) {
     if (events.size() > 1) events += ',';

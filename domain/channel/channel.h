@@ -60,7 +60,25 @@ struct DigestNews {
   std::vector<std::string> labels;  // of each event: its monitor and row
 };
 
-// A notification of a check as a channel tells it, or a digest.
+// What an organisation is told of itself. The numbers are stored: never renumber.
+enum class NoticeKind : std::uint8_t {
+  kBalance = 0,          // its credits pay no check any more
+  kSpendLimit = 1,       // nor does what a team may still spend this month
+  kReceiverFailing = 2,  // attempts at an address have failed for 48 hours on end
+  kMonitorFailing = 3,   // no check of a monitor has completed for a day
+};
+std::string_view NoticeKindName(NoticeKind kind);
+inline constexpr int kNoticesPerDay = 100;  // that an organisation is told of itself
+
+struct AccountNotice {
+  NoticeKind kind = NoticeKind::kBalance;
+  base::Uuid about;     // the organisation, a team, a receiver or a monitor
+  std::string subject;  // its name, or what may be shown of its address
+};
+// A sentence.
+std::string NoticeText(const AccountNotice& notice);
+
+// A notification of a check as a channel tells it, a digest, or a notice.
 struct ChannelNews {
   base::Uuid channel_id;
   bool include_values = true;
@@ -77,12 +95,14 @@ struct ChannelNews {
   // kNewsEventsMax.
   std::vector<Event> events;
   std::optional<DigestNews> digest{};
+  std::optional<AccountNotice> notice{};
 };
 
 // The body for a channel of kind webhook: that of a monitor's own webhook (domain/job/webhook.h)
 // with `channel_id`, `monitor_name` and, where the channel includes values, `events` behind it,
 // each as GET /events shows it. Where that would be longer than `bytes_max`, `events` is null. That
-// of a digest has the type `channel.digest` and the number of its `notifications`, and no monitor.
+// of a digest has the type `channel.digest` and the number of its `notifications`, and no monitor;
+// that of a notice has the type `account.notice`, its kind, what it is about and a sentence.
 std::string ChannelWebhookBody(const ChannelNews& news, std::size_t bytes_max);
 
 }  // namespace vedette::domain

@@ -109,6 +109,7 @@ std::string TitleOf(const ChannelNews& news) {
                        ChatText(news.digest->channel_name, kChatTitleUnits),
                        news.digest->notifications, news.digest->notifications == 1 ? "" : "s");
   }
+  if (news.notice) return ChatText(NoticeText(*news.notice), kChatUnits);
   const std::string label = RowLabel(news.subject_json);
   return fmt::format("{}: {} {}",
                      ChatText(news.monitor_name.value_or("A monitor"), kChatTitleUnits),
@@ -130,7 +131,7 @@ ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view public_url) 
   message.title = TitleOf(news);
   message.type = news.type;
   message.created_at = news.created_at;
-  if (!public_url.empty() && news.type != NotificationType::kTest && !news.digest) {
+  if (!public_url.empty() && news.type != NotificationType::kTest && !news.digest && !news.notice) {
     message.link = fmt::format("{}/monitors/{}/rows/{}", public_url, news.monitor_id.ToString(),
                                news.row_id.ToString());
   }

@@ -42,10 +42,21 @@ DeliveryWait WaitOf(bool receiver_fails, int attempts,
   return attempts == 0 ? DeliveryWait::kTurn : DeliveryWait::kRetry;
 }
 
-bool IsDigest(const Notification& notification) {
+namespace {
+
+bool NamesChannelAlone(const Notification& notification) {
   const auto* check = std::get_if<CheckNotice>(&notification.about);
-  return check != nullptr && check->channel_id == check->monitor_id &&
-         notification.type != NotificationType::kTest;
+  return check != nullptr && check->channel_id == check->monitor_id;
+}
+
+}  // namespace
+
+bool IsDigest(const Notification& notification) {
+  return NamesChannelAlone(notification) && notification.type == NotificationType::kChanged;
+}
+
+bool IsAccountNotice(const Notification& notification) {
+  return NamesChannelAlone(notification) && notification.type == NotificationType::kFailed;
 }
 
 std::string NotificationBody(const Notification& notification) {
@@ -78,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
       {"Service-Delivery-Attempt", std::to_string(attempt)}};
   // The body names the row alone; a receiver of several monitors needs this one to read the events.
   if (const auto* check = std::get_if<CheckNotice>(&notification.about)) {
-    if (!IsDigest(notification)) {
+    if (!IsDigest(notification) && !IsAccountNotice(notification)) {
       headers.emplace_back("Service-Monitor-Id", check->monitor_id.ToString());
     }
     if (check->channel_id) {
@@ -90,6 +101,7 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
 
 std::string EventTypeHeader(const Notification& notification) {
   if (IsDigest(notification)) return "channel.digest";
+  if (IsAccountNotice(notification)) return "account.notice";
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);
   if (job != nullptr && job->block) name.append(".").append(JobStatusName(RunStatus(job->status)));

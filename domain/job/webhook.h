@@ -73,9 +73,11 @@ inline constexpr std::string_view kHardBounce = "hard_bounce";
 DeliveryWait WaitOf(bool receiver_fails, int attempts,
                     const std::optional<std::string>& last_error);
 
-// Whether it is a digest of a channel, which names the channel in the place of a monitor; so does a
-// question to a recipient, which is a test.
+// Whether it is a digest of a channel, or a notice of the organisation itself, which is stored as a
+// failure: both name the channel in the place of a monitor; so does a question to a recipient,
+// which is a test.
 bool IsDigest(const Notification& notification);
+bool IsAccountNotice(const Notification& notification);
 
 // The body of a notification of a check that is signed and sent: compact JSON
 // {"type","monitor_id","event_group_id","metadata","created_at"} whose monitor_id is the ROW's id
@@ -88,7 +90,8 @@ std::string NotificationBody(const Notification& notification);
 std::vector<std::pair<std::string, std::string>> NotificationHeaders(
     const Notification& notification, int attempt);
 
-// The value of Service-Event-Type: the type's name, of a digest channel.digest, and for a block's
+// The value of Service-Event-Type: the type's name, of a digest channel.digest, of a notice of the
+// organisation account.notice, and for a block's
 // callback the end of its run behind it, as in "outgoing_webhook.completed".
 std::string EventTypeHeader(const Notification& notification);
 

@@ -87,6 +87,7 @@ void AddRecipients(Session& session, const base::Uuid& org_id, std::vector<Chann
   auto recipients = ReadRecipients(session, org_id, ids);
   for (Channel* channel : channels) {
     channel->recipients = std::move(recipients[channel->id]);
+    if (channel->status == domain::ChannelStatus::kSuspended) continue;  // paused
     channel->status = domain::StatusOfMail(channel->recipients);
     channel->status_reason = domain::ReasonOfMail(channel->recipients);
   }
@@ -170,6 +171,7 @@ std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,
         "tag"_a = change.tag, "sets_url"_a = change.url.has_value(), "url"_a = url.url,
         "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id, "shown_url"_a = url.shown,
         "endpoint_id"_a = url.endpoint_id, "recipient_ids"_a = recipients,
+        "is_active"_a = change.is_active,
         "digest_at"_a = change.digest ? NextCutOf(*change.digest, clock.Now()) : std::nullopt));
     if (changed && recipients) {
       AskRecipients(tx, clock, org_id, id, MailEndpoint(tx, clock, org_id), *recipients);

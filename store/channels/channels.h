@@ -80,6 +80,7 @@ struct ChannelChange {
   std::optional<std::string> digest;
   std::optional<bool> include_values;
   std::optional<std::vector<std::string>> addresses{};
+  std::optional<bool> is_active{};  // false: it is paused (kSuspended), and told nothing
 };
 // Nothing where there is no such channel. Deliveries that wait follow it to a new address.
 std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,

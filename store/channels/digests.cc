@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "domain/channel/channel.h"
 #include "domain/channel/digest.h"
 #include "domain/monitor/enums.h"
 #include "store/sql.h"
@@ -54,6 +55,43 @@ int CutDigests(Session& session, const base::Clock& clock) {
       ++channels;
     }
     return channels;
+  });
+}
+
+std::vector<base::Uuid> ReadNoticeChannels(Session& session, const base::Uuid& org_id) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadEach<base::Uuid>(tx.Exec<"notice_channels">("org_id"_a = org_id));
+  });
+}
+
+void SetNoticeChannels(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                       const std::vector<base::Uuid>& channel_ids, const AuditEntry& audit) {
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec<"notice_channels_set">("org_id"_a = org_id, "channel_ids"_a = channel_ids);
+    AuditEntry entry = audit;
+    entry.org_id = org_id;
+    entry.target = org_id.ToString();
+    InsertAudit(tx, clock, entry);
+  });
+}
+
+int TellNotices(Session& session, const base::Clock& clock, std::int64_t least_mc) {
+  return InTransaction(session, [&](Transaction& tx) {
+    if (!ReadOne<bool>(tx.Exec<"notice_lock">())) return 0;
+    int notices = 0;
+    for (const auto& row :
+         tx.Exec<"notice_look">("least_mc"_a = least_mc, "per_day"_a = domain::kNoticesPerDay)) {
+      base::Uuid id, org_id;
+      Columns(row).Into("id"_a = &id, "org_id"_a = &org_id);
+      for (const auto& channel :
+           ReadEach<base::Uuid>(tx.Exec<"notice_channels">("org_id"_a = org_id))) {
+        tx.Exec<"digest_deliver">("channel_id"_a = channel, "digest_id"_a = id,
+                                  "delivery_id"_a = base::Uuid::V7(clock),
+                                  "type"_a = domain::NotificationType::kFailed);
+      }
+      ++notices;
+    }
+    return notices;
   });
 }
 

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "base/clock.h"
+#include "base/uuid.h"
+#include "store/audit.h"
 #include "store/session.h"
 
 namespace vedette::store {
@@ -12,5 +17,16 @@ inline constexpr int kDigestsPerCut = 100;  // of one transaction
 // that dies leaves them as they were. Returns how many channels it looked at. Throws as
 // InTransaction.
 int CutDigests(Session& session, const base::Clock& clock);
+
+// The channels that an organisation is told of itself by (domain/channel/channel.h), in the order
+// in which they were given, without those that were deleted. They throw as InTransaction.
+std::vector<base::Uuid> ReadNoticeChannels(Session& session, const base::Uuid& org_id);
+void SetNoticeChannels(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                       const std::vector<base::Uuid>& channel_ids, const AuditEntry& audit);
+
+// Looks what organisations that have such channels are to be told, and tells each occurrence once:
+// it is over where it is not so any more. `least_mc`: a balance below it pays nothing. One process
+// looks at a time. Returns how many occurrences are new. Throws as InTransaction.
+int TellNotices(Session& session, const base::Clock& clock, std::int64_t least_mc);
 
 }  // namespace vedette::store

@@ -28,10 +28,10 @@ ChannelMessage ReadMessage(Columns& in, const domain::Notification& n,
           "url"_a = &message.url, "sealed_url"_a = OptionalBytesInto{&sealed},
           "sealed_url_key_id"_a = &key_id, "tag"_a = &message.tag,
           "endpoint_id"_a = &message.endpoint_id, "include_values"_a = &news.include_values,
-          "channel_name"_a = &message.channel_name, "recipient_id"_a = &recipient_id,
-          "address"_a = &address, "recipient_status"_a = &recipient_status,
-          "monitor_name"_a = &news.monitor_name, "metadata"_a = &news.metadata_json,
-          "subject"_a = &news.subject_json);
+          "channel_name"_a = &message.channel_name, "is_paused"_a = &message.is_paused,
+          "recipient_id"_a = &recipient_id, "address"_a = &address,
+          "recipient_status"_a = &recipient_status, "monitor_name"_a = &news.monitor_name,
+          "metadata"_a = &news.metadata_json, "subject"_a = &news.subject_json);
   if (sealed) {
     message.url =
         OpenSealed(keys, {std::move(*sealed), key_id.value_or("")}, ChannelUrlBinding(org_id));
@@ -86,6 +86,32 @@ void ReadDigests(Transaction& tx, const std::vector<domain::Notification>& notif
   }
 }
 
+// What organisations are told of themselves, likewise.
+void ReadNotices(Transaction& tx, const std::vector<domain::Notification>& notifications,
+                 std::map<base::Uuid, ChannelMessage>* messages) {
+  std::vector<base::Uuid> ids;
+  for (const domain::Notification& n : notifications) {
+    if (domain::IsAccountNotice(n)) ids.push_back(n.event_group_id);
+  }
+  if (ids.empty()) return;
+  std::map<base::Uuid, domain::AccountNotice> notices;
+  for (const auto& row : tx.Exec<"notice_read">("ids"_a = ids)) {
+    base::Uuid id;
+    domain::AccountNotice notice;
+    Columns(row).Into("id"_a = &id, "kind"_a = &notice.kind, "about"_a = &notice.about,
+                      "subject"_a = &notice.subject);
+    notices.emplace(id, std::move(notice));
+  }
+  for (const domain::Notification& n : notifications) {
+    const auto message = messages->find(n.delivery_id);
+    const auto notice = notices.find(n.event_group_id);
+    if (!domain::IsAccountNotice(n) || message == messages->end() || notice == notices.end()) {
+      continue;
+    }
+    message->second.news.notice = notice->second;
+  }
+}
+
 }  // namespace
 
 std::map<base::Uuid, ChannelMessage> ReadChannelMessages(
@@ -123,6 +149,7 @@ std::map<base::Uuid, ChannelMessage> ReadChannelMessages(
       if (message != messages.end()) message->second.news.events.push_back(ReadTold(in));
     }
     ReadDigests(tx, notifications, &messages);
+    ReadNotices(tx, notifications, &messages);
     return messages;
   });
 }

@@ -21,6 +21,7 @@ struct ChannelMessage {
   std::optional<std::string> tag;
   std::optional<base::Uuid> endpoint_id;
   std::string channel_name;
+  bool is_paused = false;
   // Kind email alone: the recipient of the delivery, and of a test the first one who is told.
   std::optional<domain::MailAddress> recipient;
   domain::ChannelNews news;

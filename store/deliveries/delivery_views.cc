@@ -224,6 +224,24 @@ std::vector<DeliveryView> ListDeadDeliveries(Session& session, const base::Uuid&
   });
 }
 
+namespace {
+
+MonitorDelivery ReadListed(Columns& in) {
+  MonitorDelivery d;
+  bool receiver_fails = false;
+  in.Into("id"_a = &d.id, "state"_a = &d.state, "type"_a = &d.type, "row_id"_a = &d.row_id,
+          "channel_id"_a = &d.channel_id, "event_group_id"_a = &d.event_group_id,
+          "attempts"_a = &d.attempts, "next_attempt_at"_a = &d.next_attempt_at,
+          "last_error"_a = &d.last_error, "created_at"_a = &d.created_at,
+          "receiver_fails"_a = &receiver_fails);
+  if (d.next_attempt_at) {
+    d.waits_for = domain::WaitOf(receiver_fails, d.attempts, d.last_error);
+  }
+  return d;
+}
+
+}  // namespace
+
 std::vector<MonitorDelivery> ListMonitorDeliveries(
     Session& session, const base::Uuid& monitor_id,
     const std::optional<domain::DeliveryState>& state, const std::optional<base::Uuid>& before,
@@ -232,16 +250,26 @@ std::vector<MonitorDelivery> ListMonitorDeliveries(
     std::vector<MonitorDelivery> deliveries;
     for (const auto& row : tx.Exec<"delivery_list_monitor">("monitor_id"_a = monitor_id,
                            "state"_a = state, "before"_a = before, "limit"_a = limit)) {
-      MonitorDelivery& d = deliveries.emplace_back();
-      bool receiver_fails = false;
-      Columns(row).Into("id"_a = &d.id, "state"_a = &d.state, "type"_a = &d.type,
-                        "row_id"_a = &d.row_id, "channel_id"_a = &d.channel_id,
-                        "event_group_id"_a = &d.event_group_id, "attempts"_a = &d.attempts,
-                        "next_attempt_at"_a = &d.next_attempt_at, "last_error"_a = &d.last_error,
-                        "created_at"_a = &d.created_at, "receiver_fails"_a = &receiver_fails);
-      if (d.next_attempt_at) {
-        d.waits_for = domain::WaitOf(receiver_fails, d.attempts, d.last_error);
-      }
+      Columns in(row);
+      deliveries.push_back(ReadListed(in));
+    }
+    return deliveries;
+  });
+}
+
+std::vector<MonitorDelivery> ListChannelDeliveries(Session& session, const base::Uuid& channel_id,
+                                                   const std::optional<base::Uuid>& before,
+                                                   int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<MonitorDelivery> deliveries;
+    for (const auto& row : tx.Exec<"delivery_list_channel">("channel_id"_a = channel_id,
+                           "before"_a = before, "limit"_a = limit)) {
+      Columns in(row);
+      MonitorDelivery d = ReadListed(in);
+      std::optional<base::Uuid> recipient_id;
+      in.Into("recipient_id"_a = &recipient_id, "names_channel"_a = &d.names_channel,
+              "recipient"_a = &d.recipient);
+      deliveries.push_back(std::move(d));
     }
     return deliveries;
   });

@@ -139,6 +139,10 @@ struct MonitorDelivery {
   std::optional<domain::DeliveryWait> waits_for;  // where an attempt is planned
   std::optional<std::string> last_error;
   base::Timestamp created_at;
+  // In the list of a channel alone: the address, of kind email, and whether the channel stands in
+  // the place of the monitor, as in a digest (domain/job/webhook.h).
+  std::optional<std::string> recipient{};
+  bool names_channel = false;
 };
 
 // The pending and dead ones (or those of `state`) of a monitor that the caller found in scope:
@@ -147,5 +151,12 @@ std::vector<MonitorDelivery> ListMonitorDeliveries(
     Session& session, const base::Uuid& monitor_id,
     const std::optional<domain::DeliveryState>& state, const std::optional<base::Uuid>& before,
     int limit);
+
+// All that a channel which the caller found in scope was told or is to be told, questions to owners
+// of addresses among it: newest first, at most `limit`, behind `before`. Those that arrived are
+// known for as long as their attempts are kept.
+std::vector<MonitorDelivery> ListChannelDeliveries(Session& session, const base::Uuid& channel_id,
+                                                   const std::optional<base::Uuid>& before,
+                                                   int limit);
 
 }  // namespace vedette::store

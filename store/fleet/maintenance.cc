@@ -189,6 +189,7 @@ constexpr Task kTasks[] = {
      [](Run& run) {
        run.InBatches<"dead_expire">("kept_h"_a = run.retention.dead.count());
        run.InBatches<"digest_expire">("kept_h"_a = run.retention.dead.count());
+       run.InBatches<"notice_expire">("kept_h"_a = run.retention.dead.count());
      }},
     {"audit",
      {},

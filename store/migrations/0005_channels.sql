@@ -44,3 +44,6 @@ create index delivery_due on delivery (endpoint_id, available_at) where state in
 drop index delivery_dead;
 create index delivery_dead on delivery (id) where state in (1, 4);
 alter table delivery_attempt add column channel_id uuid;
+-- What became of a channel's notifications, newest first.
+create index delivery_channel on delivery (channel_id, id desc) where channel_id is not null;
+create index delivery_attempt_channel on delivery_attempt (channel_id, delivery_id desc) where channel_id is not null;

@@ -46,6 +46,8 @@ set name = coalesce(@name, name), events = coalesce(@events::smallint[], events)
     shown_url = case when @sets_url then @shown_url else shown_url end,
     endpoint_id = case when @sets_url then @endpoint_id::uuid else endpoint_id end,
     recipient_ids = coalesce(@recipient_ids::uuid[], recipient_ids),
+    status = case @is_active::boolean when true then :channel_active when false then :channel_suspended else status end,
+    status_reason = case @is_active when true then null when false then 'paused' else status_reason end,
     updated_at = now()
 where id = @id and org_id = @org_id
 returning :channel_columns
@@ -70,7 +72,8 @@ order by given.n
 -- name: channel_news
 -- The channels of deliveries, and what their notifications are about. Nothing of a channel that was deleted.
 select u.delivery_id, c.id as channel_id, c.org_id, c.kind, c.url, c.sealed_url, c.sealed_url_key_id, c.tag,
-       c.endpoint_id, c.include_values, c.name as channel_name, a.id as recipient_id,
+       c.endpoint_id, c.include_values, c.name as channel_name, c.status = :channel_suspended as is_paused,
+       a.id as recipient_id,
        coalesce(a.address, '') as address, a.status as recipient_status, m.name as monitor_name, m.metadata, r.subject
 from unnest(@delivery_id::uuid[], @channel_id::uuid[], @monitor_id::uuid[], @row_id::uuid[], @recipient_id::uuid[])
   as u(delivery_id, channel_id, monitor_id, row_id, recipient_id)

@@ -227,6 +227,40 @@ class Operator extends Console {
     assert.equal(answer.status, 200);
   }
 
+  // A channel from nothing: it is tried, shows what became of it, is paused and resumed.
+  async makeAChannel() {
+    const dialog = this.page.getByRole('dialog');
+    const confirm = name => dialog.getByRole('button', {name, exact: true}).click();
+    await this.go('#/organisations');
+    await this.page.getByRole('link', {name: this.given.organisation, exact: true}).click();
+    await this.page.getByRole('link', {name: 'where it is told'}).click();
+    await this.main('No channel.');
+    await this.button('New channel').click();
+    await dialog.getByLabel('Name').fill(`told ${this.given.hostile}`);
+    await dialog.getByLabel(/^Its address/).fill('no address');
+    await confirm('Make it');
+    await dialog.getByRole('alert').getByText(/target\.url/).waitFor();
+    await dialog.getByLabel(/^Its address/).fill(this.given.receiver);
+    await confirm('Make it');
+    await this.badge('active');
+    await this.main('Nothing so far.');
+    await this.button('Try it').click();
+    await this.page.getByRole('status').getByText('delivered').waitFor();
+    await this.button('Pause').click();
+    await confirm('Pause');
+    await this.badge('suspended');
+    await this.main('paused');
+    await this.look('channel');
+    await this.button('Resume').click();
+    await confirm('Resume');
+    await this.badge('active');
+    await this.go('#/organisations');
+    await this.page.getByRole('link', {name: this.given.organisation, exact: true}).click();
+    await this.page.getByRole('link', {name: 'where it is told'}).click();
+    await this.page.getByRole('region', {name: 'Channels, newest first'}).getByText('active').waitFor();
+    await this.look('channels');
+  }
+
   // A monitor from nothing: what is wrong stands beside its field, a preview shows what a check would see.
   async makeAMonitor() {
     const fill = (label, text) => this.page.getByLabel(label, {exact: true}).fill(text);
@@ -518,7 +552,7 @@ async function main() {
   let step = '';
   try {
     for (step of given.steps ?? ['logIn', 'seeTheFleet', 'seeHowOldItIs', 'terminate', 'seeARun', 'letAWorkflowRunByItself', 'seeWhatMailServersSay', 'findMonitor', 'pauseAndResume', 'seeHostileEvents',
-                  'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor',
+                  'seeChanges', 'seeATick', 'replay', 'makeAnOrganisation', 'makeAMonitor', 'makeAChannel',
                   'keepPrivate', 'seeTheRest', 'onAPhone', 'byKeyboard', 'leave']) {
       await operator[step]();
       assert.deepEqual(operator.problems, [], step);

@@ -101,8 +101,15 @@ def test_whoever_confirmed_is_told_what_changed_as_text_and_as_html(fleet):
     assert "title: old → <b>new</b>" in text and "Preise für Ann" in text
     assert "old → &lt;b&gt;new&lt;/b&gt;" in html and "<b>new</b>" not in html
     assert f"https://vedette.example/monitors/{f.monitor}/rows/" in text
-    delivered, = f.tenant.get(f"/monitors/{f.monitor}/deliveries?state=delivered")["deliveries"]
+
+    def arrived():
+        listed = f.tenant.get(f"/channels/{channel['id']}/deliveries")["deliveries"]
+        return listed if [d["state"] for d in listed] == ["delivered"] * 3 else None
+
+    delivered, *questions = wait_until("all to be recorded", arrived)
     assert message["Message-ID"] == f"<{delivered['id']}@vedette.example>"
+    assert (delivered["recipient"], delivered["event_type"]) == (ANN, "monitor.field.changed")
+    assert {q["recipient"] for q in questions} == {ANN, BOB}
     assert len(relay.to(BOB)) == 1, "nothing but the question"
     f.channel(BOB)
     assert f.tenant.post(f"/channels/{channel['id']}/test", {})["status_code"] == 250

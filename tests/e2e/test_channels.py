@@ -140,6 +140,27 @@ def test_a_test_of_a_channel_answers_what_came_back(watched, receiver):
     discord.close()
 
 
+def test_a_paused_channel_is_told_nothing_and_an_organisation_is_told_of_itself(watched, receiver):
+    channel = watched.channel("webhook", receiver, events=["monitor.field.changed"])
+    path = f"/channels/{channel['id']}"
+    watched.watch(channel)
+    assert watched.tenant.post(f"{path}/update", {"is_active": False})["status_reason"] == "paused"
+    watched.change("new")
+    wait_until("the change", lambda: watched.tenant.get(f"/monitors/{watched.monitor}/events")["events"])
+    assert watched.tenant.get(f"{path}/deliveries")["deliveries"] == []
+    watched.tenant.post(f"{path}/update", {"is_active": True})
+    watched.tenant.post("/account/channels", {"channel_ids": [channel["id"]]})
+    watched.database.rows("update account set balance_mc = 0")
+    request = told(receiver)
+    body = json.loads(request["body"])
+    assert (body["type"], body["notice"], body["about"]) == ("account.notice", "balance", watched.tenant.org_id)
+    assert request["headers"]["Service-Event-Type"] == "account.notice"
+    assert openssl_accepts(watched.tenant.signing_secret, request)
+    delivered, = wait_until("its end", lambda: [
+        d for d in watched.tenant.get(f"{path}/deliveries")["deliveries"] if d["state"] == "delivered"])
+    assert delivered["event_type"] == "account.notice"
+
+
 def test_what_waits_for_a_channel_that_is_deleted_is_given_up(watched):
     receiver = Receiver(lambda request: 500)
     channel = watched.channel("webhook", receiver, events=["monitor.field.changed"])

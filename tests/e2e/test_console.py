@@ -133,7 +133,7 @@ def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
                  "modules": modules, "chromium": "/usr/bin/chromium",
                  "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
-                 "page": f"{nginx.url}/a.html", "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
+                 "page": f"{nginx.url}/a.html", "receiver": receiver.url, "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                               input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
         assert done.returncode == 0, done.stderr[-4000:]

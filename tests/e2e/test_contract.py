@@ -306,6 +306,9 @@ def walk_channels(ask, service):
     yield "listChannels", page
     yield "listChannels", ask("GET", f"/channels?cursor={urllib.parse.quote(page.json['next_cursor'])}")
     yield "testChannel", ask("POST", path + "/test", {})
+    yield "setAccountChannels", ask("POST", "/account/channels", {"channel_ids": [made.json["id"]]})
+    yield "getAccountChannels", ask("GET", "/account/channels")
+    yield "listChannelDeliveries", ask("GET", path + "/deliveries")
     yield "deleteChannel", ask("DELETE", path)
     feed = ask("POST", "/channels", {"name": "Feed", "kind": "feed"})
     yield "createChannel", feed

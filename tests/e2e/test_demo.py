@@ -143,14 +143,14 @@ def test_only_tells_a_chapter_and_those_that_it_goes_on_from(binary, directory):
 def test_a_chapter_that_is_not_there_is_refused_with_those_that_are(binary, directory):
     done = run(binary, directory, "--only", "nonsense")
     assert done.returncode == 2
-    assert all(name in done.stderr for name in ("monitor", "webhook", "addresses", "person", "workflow", "search"))
+    assert all(name in done.stderr for name in ("monitor", "webhook", "addresses", "person", "workflow", "search", "mail"))
     assert not directory.exists()
 
 
 def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
     done = run(binary, directory, "--receiver", "refuse", "--only", "webhook")
     assert done.returncode == 1
-    assert "Step 4/11 (The receiver is told) failed" in done.stdout
+    assert "Step 4/12 (The receiver is told) failed" in done.stdout
     assert "refused" in done.stdout
     assert not processes_of(directory)
 
@@ -158,7 +158,7 @@ def test_a_refusing_receiver_fails_the_step_by_name(binary, directory):
 def test_a_wrong_signature_key_fails_the_step_by_name(binary, directory):
     done = run(binary, directory, "--receiver", "wrong-key", "--only", "webhook")
     assert done.returncode == 1
-    assert "Step 4/11 (The receiver is told) failed" in done.stdout
+    assert "Step 4/12 (The receiver is told) failed" in done.stdout
     assert "signature" in done.stdout
     assert not processes_of(directory)
 
@@ -262,7 +262,7 @@ def test_a_chapter_that_fails_leaves_the_service_up_and_says_what_to_do(binary, 
     assert visitor.money()["id"] == announced["org_id"]
     out = stop(process)
     assert process.returncode == 1
-    assert "Step 4/11 (The receiver is told) failed" in out and f"rm -r {directory}" in out
+    assert "Step 4/12 (The receiver is told) failed" in out and f"rm -r {directory}" in out
     assert f"{directory}/demo.json" in out and "curl -H 'x-api-key: " in out
     assert not processes_of(directory)
 
@@ -282,7 +282,7 @@ def test_ctrl_c_in_the_story_ends_cleanly(binary, directory):
     process = subprocess.Popen(arguments(binary, directory), stdout=subprocess.PIPE, text=True,
                                env=clean_environment(), start_new_session=True)
     for line in process.stdout:
-        if line.startswith("1/11"):
+        if line.startswith("1/12"):
             break
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
@@ -325,7 +325,7 @@ def test_on_a_terminal_it_has_colour(binary, directory):
     os.close(slave)
     seen = b""
     deadline = time.monotonic() + 30
-    while b"1/11" not in seen and time.monotonic() < deadline:
+    while b"1/12" not in seen and time.monotonic() < deadline:
         if select.select([master], [], [], 0.5)[0]:
             seen += os.read(master, 4096)
     process.send_signal(signal.SIGTERM)

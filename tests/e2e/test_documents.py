@@ -166,7 +166,7 @@ def test_every_route_that_is_named_is_one():
     paths = dict(re.findall(r'\b(k\w+Path)(?:\[\])? ?= ?"([^"]+)"', sources("api/**/*.h")))
     routes = set()
     for file in ("api/tenant/routes.cc", "api/operator/routes.cc"):
-        for method, path in re.findall(r'\{"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
+        for method, path in re.findall(r'\{\s*"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
             routes.add((method, re.sub(r"\{\w+\}", "{}", paths.get(path, path.strip('"')))))
     assert len(routes) > 100
     wrong = [

@@ -154,7 +154,10 @@ def test_whoever_wants_to_is_told_by_mail_and_in_a_chat(binary, database, nginx,
         assert "Pricing pages, " in digest.get_body(("plain",)).get_content()
         states = {channel["name"]: channel["status"] for channel in json.loads(page.run("begin", "look"))["channels"]}
         assert states == {"Prices by mail": "active", "Prices in the chat": "active"}
-        assert page.samples() == {"begin", "mail", "chat", "try", "create", "look"}
+        (told,) = json.loads(page.run("begin", "told", chat=chat))["deliveries"]
+        assert (told["state"], told["last_error"]) == ("delivered", None)
+        assert json.loads(page.run("begin", "account", chat=chat)) == {"channel_ids": [chat]}
+        assert page.samples() == {"begin", "mail", "chat", "try", "create", "look", "told", "account"}
         assert service.stop() == 0
     finally:
         if service.process.poll() is None:

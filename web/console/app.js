@@ -3,6 +3,7 @@
 import {token} from './api.js';
 import {audit} from './audit.js';
 import {changes} from './changes.js';
+import {channel, channels} from './channels.js';
 import {deliveries, delivery} from './deliveries.js';
 import {duration, exactTimes, h, renewTimes, replace} from './dom.js';
 import {email} from './email.js';
@@ -43,6 +44,8 @@ const PAGES = [
   [`organisations/${ID}`, organisation],
   [`organisations/${ID}/new-monitor`, newMonitor],
   [`organisations/${ID}/workflows/${ID}/new-schedule`, newSchedule],
+  [`organisations/${ID}/channels`, channels],
+  [`organisations/${ID}/channels/${ID}`, channel],
   ['privacy', privacy],
   ['keys', keys],
   ['audit', audit],

@@ -6,8 +6,8 @@ import {filterForm, showList} from './list.js';
 import {ID, named, partOf} from './names.js';
 
 const ACTIONS = [
-  'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update', 'delivery.replay',
-  'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create', 'invitation.withdraw',
+  'account.channels', 'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update',
+  'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create', 'invitation.withdraw',
   'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'member.remove', 'member.update', 'monitor.archive',
   'monitor.cancel', 'monitor.create', 'monitor.delete', 'monitor.pause', 'monitor.resume', 'monitor.trigger',
   'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add', 'oauth_client.key.revoke',

@@ -12,6 +12,11 @@ function about(d) {
     const run = d.type.startsWith('outgoing_webhook') ? [['Run', h('a', {href: `#/runs/${d.job_id}`}, 'as the graph of its blocks')]] : [];
     return [['Job', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id)], ...run, ['Event', copyable(d.event_group_id)]];
   }
+  if (d.channel_id) {
+    const link = h('a', {href: `#/organisations/${d.org_id}/channels/${d.channel_id}`}, d.channel_id);
+    const check = d.channel_id === d.monitor_id ? [] : [['Monitor', named('monitor', d.monitor_id)]];
+    return [['Channel', link], ...check, ['Event', copyable(d.event_group_id)]];
+  }
   return [
     ['Monitor', named('monitor', d.monitor_id)],
     ['Row', h('a', {href: `#/monitors/${d.monitor_id}/rows/${d.row_id}`}, d.row_id)],
@@ -29,6 +34,7 @@ export const waits = d => d.waiting_for ? WAITS[d.waiting_for] ?? d.waiting_for 
 
 function aboutLink(d) {
   if (d.job_id) return ['job ', h('a', {href: `#/jobs/${d.job_id}`}, d.job_id.slice(-12))];
+  if (d.channel_id) return ['channel ', h('a', {href: `#/organisations/${d.org_id}/channels/${d.channel_id}`}, d.channel_id.slice(-12))];
   return ['monitor ', named('monitor', d.monitor_id)];
 }
 
@@ -53,6 +59,7 @@ function sendButton(d, again) {
 // What the receiver is sent, word by word.
 function requestOf(d) {
   if (!d.request) return h('p', {class: 'empty'}, d.job_id ? 'The body of a callback is made of the ended job at each attempt.'
+    : d.channel_id ? 'What a channel is told is made at each attempt.'
     : 'Its monitor has no webhook_url any more.');
   const {method, url, headers, body} = d.request;
   const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);

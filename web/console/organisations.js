@@ -176,6 +176,7 @@ export async function organisation(main, [id]) {
         h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]],
       ['Changes that monitors saw', h('a', {href: `#/changes?org_id=${o.id}`}, 'of this organisation')],
       ['Jobs', [h('a', {href: `#/jobs?org_id=${o.id}`}, 'jobs'), ', ', h('a', {href: `#/runs?org_id=${o.id}`}, 'runs')]],
+      ['Channels', h('a', {href: `#/organisations/${o.id}/channels`}, 'where it is told')],
       ['Deliveries', [h('a', {href: `#/deliveries?org_id=${o.id}`}, 'not delivered'), ', ',
         h('a', {href: `#/deliveries?state=dead&org_id=${o.id}`}, 'dead')]],
       ['Who changed what', h('a', {href: `#/audit?org_id=${o.id}`}, 'in the audit')],

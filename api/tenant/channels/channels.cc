@@ -6,6 +6,7 @@
 #include "api/kit/body.h"
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
+#include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_calls.h"
 #include "base/crypto.h"
@@ -18,6 +19,8 @@
 #include "domain/channel/mail.h"
 #include "domain/text/limits.h"
 #include "store/channels/channels.h"
+#include "store/channels/digests.h"
+#include "store/deliveries/delivery_views.h"
 
 // The routes of channels, which are the organisation's, whatever the caller's team.
 namespace vedette::api {
@@ -235,6 +238,34 @@ store::ChannelUrl ToChannelUrl(const Call& call, ChannelKind kind, const Target&
 
 }  // namespace
 
+std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems* problems) {
+  constexpr std::size_t kMax = domain::kMonitorChannelsMax;
+  std::vector<base::Uuid> ids;
+  const auto texts = reader->Texts("channel_ids", rest::Presence::kOptional);
+  if (!texts) return ids;
+  if (texts->size() > kMax) {
+    problems->Add(rest::BodyReader::Loc("channel_ids"), "too_long",
+                  fmt::format("List should have at most {} items", kMax), nullptr,
+                  {{"max_length", kMax}});
+    return ids;
+  }
+  for (std::size_t i = 0; i < texts->size(); ++i) {
+    const auto id = base::Uuid::Parse((*texts)[i]);
+    if (!id) {
+      problems->Add(base::Json::array({"body", "channel_ids", i}), "uuid_parsing",
+                    "Input should be the id of a channel", rest::Shortened((*texts)[i]));
+    } else if (std::find(ids.begin(), ids.end(), *id) == ids.end()) {
+      ids.push_back(*id);
+    }
+  }
+  return ids;
+}
+
+void CheckChannels(const Call& call, const std::vector<base::Uuid>& ids) {
+  if (ids.empty() || store::AreChannels(call.session(), call.caller.org_id, ids)) return;
+  throw rest::Refusal(rest::NotFound("channel"));
+}
+
 rest::Handled CreateChannel(Call& call) {
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
@@ -319,6 +350,8 @@ rest::Handled UpdateChannel(Call& call) {
   change.events = ReadEvents(&reader, &problems);
   change.digest = ReadDigest(&reader, found.kind);
   change.include_values = reader.Boolean("include_values", Presence::kOptional);
+  change.is_active = reader.Boolean("is_active", Presence::kOptional);
+  if (change.is_active && !has_target) reader.Refuse("is_active", "A feed is read, and not paused");
   if (reader.Has("kind")) reader.Refuse("kind", "The kind is fixed: make another channel");
   reader.Finish();
   problems.Check();
@@ -349,12 +382,98 @@ rest::Handled TestChannel(Call& call) {
   if (found.kind == ChannelKind::kEmail && found.status != domain::ChannelStatus::kActive) {
     return rest::Conflict("no address may be told: " + found.status_reason.value_or(""));
   }
+  if (found.status == domain::ChannelStatus::kSuspended) {
+    return rest::Conflict("the channel is paused: set is_active to true");
+  }
   call.parts.webhook_tester.Test(
       {call.caller.org_id, base::Uuid(), found.shown_url, std::nullopt, found.id},
       [answer = call.answer](const WebhookTestOutcome& outcome) {
         answer->Send(TestReply(outcome));
       });
   return rest::Parked{};
+}
+
+namespace {
+
+// What the receiver is told that it is; a question to the owner of an address has a name of its
+// own.
+std::string_view EventTypeOf(const store::MonitorDelivery& delivery) {
+  if (!delivery.names_channel) return domain::NotificationTypeName(delivery.type);
+  if (delivery.type == domain::NotificationType::kTest) return "channel.question";
+  return delivery.type == domain::NotificationType::kChanged ? "channel.digest" : "account.notice";
+}
+
+// What a receiver answered is the operator's to read.
+std::string DeliveryText(const store::MonitorDelivery& delivery) {
+  base::Json json{{"id", delivery.id.ToString()},
+                  {"state", domain::DeliveryStateName(delivery.state)},
+                  {"event_type", EventTypeOf(delivery)},
+                  {"event_group_id", delivery.event_group_id.ToString()},
+                  {"recipient", base::OrNull(delivery.recipient)},
+                  {"attempts", delivery.attempts},
+                  {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
+                  {"waiting_for", nullptr},
+                  {"last_error", base::OrNull(delivery.last_error)},
+                  {"created_at", base::FormatTimestamp(delivery.created_at)}};
+  if (delivery.waits_for) json["waiting_for"] = domain::DeliveryWaitName(*delivery.waits_for);
+  return base::DumpJson(json);
+}
+
+}  // namespace
+
+rest::Handled ListChannelDeliveries(Call& call) {
+  const base::Uuid id = FindChannel(call).id;
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
+  query.Finish({"cursor"});
+  problems.Check();
+  std::optional<base::Uuid> before;
+  if (const auto cursor = query.Text("cursor")) {
+    before = rest::DecodeIdCursor(DeliveriesOf(id), *cursor);
+    if (!before) return rest::InvalidCursor();
+  }
+  const auto page =
+      rest::CutPage(store::ListChannelDeliveries(call.session(), id, before, limit + 1), limit,
+                    [&](const store::MonitorDelivery& delivery) {
+                      return rest::EncodeCursor(DeliveriesOf(id), delivery.id);
+                    });
+  return rest::Reply{
+      200, rest::PageText("deliveries", page, [](const auto& delivery, std::string* text) {
+        text->append(DeliveryText(delivery));
+      })};
+}
+
+namespace {
+
+rest::Reply NoticeChannels(Call& call) {
+  base::Json ids = base::Json::array();
+  for (const base::Uuid& id : store::ReadNoticeChannels(call.session(), call.caller.org_id)) {
+    ids.push_back(id.ToString());
+  }
+  return rest::JsonReply(200, {{"channel_ids", std::move(ids)}});
+}
+
+}  // namespace
+
+rest::Handled ShowNoticeChannels(Call& call) {
+  return NoticeChannels(call);
+}
+
+rest::Handled SetNoticeChannels(Call& call) {
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
+  rest::Problems problems;
+  rest::BodyReader reader(json.members, &problems);
+  if (!json.members.contains("channel_ids")) {
+    problems.Add(rest::BodyReader::Loc("channel_ids"), "missing", "Field required");
+  }
+  const auto ids = ReadChannelIds(&reader, &problems);
+  reader.Finish();
+  problems.Check();
+  CheckChannels(call, ids);
+  store::SetNoticeChannels(call.session(), call.parts.clock, call.caller.org_id, ids,
+                           AuditOf(call, "account.channels"));
+  return NoticeChannels(call);
 }
 
 // What the token does not open is not there.

@@ -8,6 +8,7 @@
 
 #include "api/kit/body.h"
 #include "api/tenant/call.h"
+#include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/monitors/schedule_body.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -272,30 +273,6 @@ std::optional<std::string> ReadTimes(rest::BodyReader* reader, rest::Problems* p
     reader->Refuse("schedule", "Give frequency or schedule, not both");
   }
   return frequency;
-}
-
-// The ids in `channel_ids`, each once; none where it is null or absent.
-std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems* problems) {
-  constexpr std::size_t kMax = domain::kMonitorChannelsMax;
-  std::vector<base::Uuid> ids;
-  const auto texts = reader->Texts("channel_ids", rest::Presence::kOptional);
-  if (!texts) return ids;
-  if (texts->size() > kMax) {
-    problems->Add(rest::BodyReader::Loc("channel_ids"), "too_long",
-                  fmt::format("List should have at most {} items", kMax), nullptr,
-                  {{"max_length", kMax}});
-    return ids;
-  }
-  for (std::size_t i = 0; i < texts->size(); ++i) {
-    const auto id = base::Uuid::Parse((*texts)[i]);
-    if (!id) {
-      problems->Add(base::Json::array({"body", "channel_ids", i}), "uuid_parsing",
-                    "Input should be the id of a channel", rest::Shortened((*texts)[i]));
-    } else if (std::find(ids.begin(), ids.end(), *id) == ids.end()) {
-      ids.push_back(*id);
-    }
-  }
-  return ids;
 }
 
 // The words in `tags`, each once; none where it is null or absent.

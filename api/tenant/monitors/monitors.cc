@@ -7,6 +7,7 @@
 #include "api/kit/body.h"
 #include "api/kit/query_reader.h"
 #include "api/tenant/call.h"
+#include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
@@ -122,12 +123,6 @@ std::optional<std::string> SilentWebhookWarning(
   return "webhook_event_types is an empty list, and stays as it was at creation: nothing will be "
          "sent to the webhook_url. To be told, create the monitor again with the types or without "
          "the list.";
-}
-
-// A 404 for a channel that is not the organisation's.
-void CheckChannels(const Call& call, const std::vector<base::Uuid>& ids) {
-  if (ids.empty() || store::AreChannels(call.session(), call.caller.org_id, ids)) return;
-  throw rest::Refusal(rest::NotFound("channel"));
 }
 
 std::optional<store::SealedHeaders> SealHeaders(const Call& call,

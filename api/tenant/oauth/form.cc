@@ -96,7 +96,8 @@ std::string IssuerNote(const config::Config& config) {
     return "OAuth clients get no tokens: [api] public_url is not set, and the API does not listen "
            "on loopback";
   }
-  if (config.public_url.starts_with("http://")) {
+  constexpr std::string_view kHere = "http://127.0.0.1:";
+  if (config.public_url.starts_with("http://") && !config.public_url.starts_with(kHere)) {
     return "[api] public_url is not https: tokens go through plain HTTP";
   }
   return {};

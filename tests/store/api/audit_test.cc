@@ -172,6 +172,7 @@ TEST_F(ApiAudit, EveryChangeToAChannelHasOneEntryWithoutItsAddress) {
   const std::string id = Change("/channels", channel, "channel.create").body["id"];
   EXPECT_EQ(Sql("select target from audit"), id);
   Change("/channels/" + id + "/update", Json{{"name", "secret"}}, "channel.update", id);
+  Change("/account/channels", Json{{"channel_ids", {id}}}, "account.channels", acme.org_id);
   ChangeBy("DELETE", "/channels/" + id, nullptr, "channel.delete", id);
 }
 
@@ -225,6 +226,7 @@ const std::set<std::string> kWithAnEntry = {
     "/channels",
     "/channels/{channel_id}",
     "/channels/{channel_id}/update",
+    "/account/channels",
     "/oauth/clients",
     "/oauth/clients/{client_id}",
     "/oauth/clients/{client_id}/keys",

@@ -108,6 +108,68 @@ TEST_F(ApiChannels, ADigestIsShownAsItWasGivenAndIsDueByItsClock) {
   EXPECT_EQ(Sql("select digest_at <= now() from channel"), "t") << "what waits goes soon";
 }
 
+TEST_F(ApiChannels, OneThatIsPausedSaysSoIsNotTriedAndGoesOnWhenItIsResumed) {
+  const std::string path = "/channels/" + MakeId();
+  const Reply paused = Ask("POST", path + "/update", Json{{"is_active", false}});
+  EXPECT_EQ(paused.body["status"], "suspended") << paused.raw.body;
+  EXPECT_EQ(paused.body["status_reason"], "paused");
+  EXPECT_EQ(Ask("POST", path + "/test", Json::object()).status, 409);
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"name", "m"}}).body["status"], "suspended");
+  const Reply resumed = Ask("POST", path + "/update", Json{{"is_active", true}});
+  EXPECT_EQ(resumed.body["status"], "active");
+  EXPECT_FALSE(resumed.body.contains("status_reason"));
+  const std::string feed =
+      Ask("POST", "/channels", Json{{"name", "f"}, {"kind", "feed"}}).body["id"];
+  EXPECT_EQ(Ask("POST", "/channels/" + feed + "/update", Json{{"is_active", false}}).loc(),
+            R"(["body","is_active"])");
+}
+
+TEST_F(ApiChannels, ItsPageListsWhatIsPendingWasGivenUpAndArrivedNewestFirst) {
+  const std::string id = MakeId();
+  const auto insert = [&](int n, const std::string& into, const std::string& values) {
+    Sql("insert into " + into +
+        ", org_id, monitor_id, row_id, event_group_id, type, channel_id, created_at) values (" +
+        values + ", '00000000-0000-7000-8000-00000000000" + std::to_string(n) + "', '" +
+        acme.org_id + "', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 0, '" + id +
+        "', now())");
+  };
+  insert(1, "delivery (endpoint_id, state, available_at, attempts, last_error, id",
+         "gen_random_uuid(), 4, now(), 12, 'http_status: 500'");
+  insert(2, "delivery_attempt (attempt, attempted_at, delivered, duration_us, delivery_id",
+         "1, now(), true, 5");
+  insert(3, "delivery (endpoint_id, state, available_at, id", "gen_random_uuid(), 3, now()");
+  const std::string path = "/channels/" + id + "/deliveries";
+  const Reply page = Ask("GET", path + "?limit=2");
+  ASSERT_EQ(page.status, 200) << page.raw.body;
+  EXPECT_EQ(page.body["deliveries"][0]["state"], "pending");
+  EXPECT_EQ(page.body["deliveries"][0]["event_type"], "monitor.field.changed");
+  EXPECT_EQ(page.body["deliveries"][1]["state"], "delivered");
+  const Json rest =
+      Ask("GET", path + "?limit=2&cursor=" + page.body["next_cursor"].get<std::string>()).body;
+  ASSERT_EQ(rest["deliveries"].size(), 1U) << rest;
+  EXPECT_EQ(rest["deliveries"][0]["state"], "dead");
+  EXPECT_EQ(rest["deliveries"][0]["last_error"], "http_status: 500");
+  EXPECT_FALSE(rest.contains("next_cursor"));
+}
+
+TEST_F(ApiChannels, TheOrganisationIsToldOfItselfByThoseThatItNames) {
+  const std::string first = MakeId();
+  const std::string second = MakeId();
+  EXPECT_EQ(Ask("GET", "/account/channels").body["channel_ids"], Json::array());
+  const auto set = [this](const Json& ids) {
+    return Ask("POST", "/account/channels", Json{{"channel_ids", ids}});
+  };
+  EXPECT_EQ(set({second, first}).body["channel_ids"], (Json{second, first}));
+  EXPECT_EQ(set({base::Uuid::V4().ToString()}).status, 404);
+  EXPECT_EQ(Ask("POST", "/account/channels", Json::object()).status, 422);
+  Ask("DELETE", "/channels/" + second);
+  EXPECT_EQ(Ask("GET", "/account/channels").body["channel_ids"], (Json{first}));
+  EXPECT_EQ(set(Json::array()).body["channel_ids"], Json::array());
+  EXPECT_EQ(
+      Sql("select notice_channel_ids is null from organisation where id = '" + acme.org_id + "'"),
+      "t");
+}
+
 TEST_F(ApiChannels, ATargetIsReplacedAsAWhole) {
   const std::string path =
       "/channels/" + MakeId({{"kind", "apprise"},

@@ -224,6 +224,23 @@ class ApiTenants : public ApiTest {
            EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
            EXPECT_EQ(reply.raw.body.find(key), std::string::npos);
          }},
+        {"GET /account/channels",
+         [this](const Headers& caller, bool same_organisation) {
+           const Reply reply = Ask("GET", "/account/channels", caller);
+           EXPECT_EQ(reply.status, same_organisation ? 403 : 200);
+           if (!same_organisation) EXPECT_EQ(reply.body["channel_ids"], Json::array());
+         }},
+        {"POST /account/channels",
+         [this](const Headers& caller, bool same_organisation) {
+           const std::string id = Ask("POST", "/channels",
+                                      Json{{"name", "n"},
+                                           {"kind", "webhook"},
+                                           {"target", {{"url", "https://hooks.example.com/"}}}})
+                                      .body["id"];
+           net::ServerRequest request = Request("POST", "/account/channels", caller);
+           request.body = R"({"channel_ids":[")" + id + "\"]}";
+           EXPECT_EQ(AskRaw(std::move(request)).status, same_organisation ? 403 : 404);
+         }},
         {"GET /account/usage",
          [this](const Headers& caller, bool same_organisation) {
            const Reply reply = Ask("GET", "/account/usage?group_by=day,kind,monitor,key", caller);
@@ -255,6 +272,7 @@ class ApiTenants : public ApiTest {
          }},
         {"GET " + pattern, foreign("GET", "")},
         {"DELETE " + pattern, foreign("DELETE", "")},
+        {"GET " + pattern + "/deliveries", foreign("GET", "/deliveries")},
         {"POST " + pattern + "/update", foreign("POST", "/update")},
         {"POST " + pattern + "/test", foreign("POST", "/test")},
     };

@@ -185,6 +185,66 @@ TEST_F(ChannelDeliveryTest, WhatWaitsForAChannelThatLeavesItsDigestIsTold) {
   EXPECT_EQ(Sql("select digest_at is null from channel"), "t");
 }
 
+TEST_F(ChannelDeliveryTest, AnOrganisationIsToldOfItselfOnceAnOccurrence) {
+  const std::string balance = "update account set balance_mc = ";
+  const auto channel = NewChannel("a.example", {NotificationType::kCompleted});
+  store::SetNoticeChannels(session, clock, org, {channel}, Audit());
+  Sql(balance + "1000");
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 0) << "it pays a check";
+  Sql(balance + "999");
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 1);
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 0) << "it is the same occurrence";
+  const auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 1U);
+  const auto& n = claim.deliveries[0].notification;
+  EXPECT_EQ(domain::EventTypeHeader(n), "account.notice");
+  const auto messages = store::ReadChannelMessages(session, {n}, {});
+  const domain::ChannelNews& news = messages.at(n.delivery_id).news;
+  EXPECT_EQ(news.notice.value().kind, domain::NoticeKind::kBalance);
+  EXPECT_EQ(news.notice->about, org);
+  Settle(claim.deliveries[0], AttemptEnd::kDelivered);
+  Sql(balance + "5000");
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 0);
+  EXPECT_EQ(Sql("select count(*) from notice where ended_at is not null"), "1");
+  Sql(balance + "0");
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 1) << "the next occurrence";
+  EXPECT_EQ(Claim().deliveries.size(), 1U);
+}
+
+TEST_F(ChannelDeliveryTest, ItIsToldOfTeamsReceiversAndMonitorsAndOfNobodyElsesThings) {
+  Sql("update account set balance_mc = 1000000");
+  const auto monitor = NewMonitor({.rows = 1});
+  const std::string of_org = "'" + org.ToString() + "'";
+  Sql("insert into team (id, org_id, name, spend_limit_mc) values (gen_random_uuid(), " + of_org +
+      ", 'Sales', 10), (gen_random_uuid(), " + of_org + ", 'Others', null)");
+  Sql("insert into endpoint (id, org_id, scheme, host, port, failures, failing_since, failed_at) "
+      "values (gen_random_uuid(), " +
+      of_org + ", 'https', 'down.example', 443, 9, now() - interval '49 hours', now())");
+  Sql("update monitor_sched set failing_since = now() - interval '25 hours' where monitor_id = '" +
+      monitor.ToString() + "'");
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 0) << "nobody asked";
+  store::SetNoticeChannels(session, clock, org, {NewChannel("a.example")}, Audit());
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 3);
+  EXPECT_EQ(Sql("select string_agg(kind::text, ',' order by kind) from notice"), "1,2,3");
+  EXPECT_EQ(Sql("select subject from notice where kind = 2"), "https://down.example:443");
+  EXPECT_EQ(Claim().deliveries.size(), 3U);
+  store::SetNoticeChannels(session, clock, org, {}, Audit());
+  EXPECT_EQ(store::TellNotices(session, clock, 1000), 0);
+  EXPECT_EQ(Sql("select count(*) from notice where ended_at is null"), "0");
+}
+
+TEST_F(ChannelDeliveryTest, AnOrganisationIsToldOfItselfSoOftenADayAndNoMore) {
+  store::SetNoticeChannels(session, clock, org, {NewChannel("a.example")}, Audit());
+  Sql("update account set balance_mc = 1000000");
+  Sql("insert into team (id, org_id, name, spend_limit_mc) select gen_random_uuid(), '" +
+      org.ToString() + "', 'team ' || n, 0 from generate_series(1, " +
+      std::to_string(domain::kNoticesPerDay + 5) + ") n");
+  EXPECT_EQ(store::TellNotices(session, clock, 1), domain::kNoticesPerDay);
+  EXPECT_EQ(store::TellNotices(session, clock, 1), 0);
+  Sql("update notice set created_at = now() - interval '25 hours'");
+  EXPECT_EQ(store::TellNotices(session, clock, 1), 5) << "the rest, when there is room";
+}
+
 TEST_F(ChannelDeliveryTest, WhatIsForAChannelIsLeftAloneByProcessesThatKnowNone) {
   Check({NewChannel("a.example")});
   EXPECT_EQ(ForOldProcesses(), "0") << "pending";

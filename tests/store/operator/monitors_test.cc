@@ -27,11 +27,13 @@ class FakeTenantApi final : public admin::TenantApi {
 
 class AdminMonitors : public AdminTest {
  public:
-  Reply AskTenant(const std::string& target, const std::string& body) {
+  Reply AskTenant(const std::string& target, const std::string& body,
+                  const std::string& method = "POST") {
     net::ServerRequest request;
-    request.method = "POST";
+    request.method = method;
     request.target = target;
-    request.path = target;
+    request.path = target.substr(0, target.find('?'));
+    if (request.path != target) request.query = target.substr(request.path.size() + 1);
     request.headers = {{"authorization", std::string("Bearer ") + kToken},
                        {"content-type", "application/json"}};
     request.body = body;
@@ -74,6 +76,27 @@ TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
   EXPECT_EQ(tenant_api.asked[0].remote_address, "203.0.113.7");
   EXPECT_EQ(tenant_api.asked[1].path, "/monitors/preview");
   EXPECT_EQ(tenant_api.asked[2].path, "/monitors/" + monitor + "/update");
+}
+
+TEST_F(AdminMonitors, ChannelsOfAnOrganisationAreThePublicApisToShowAndChange) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation() + "/channels";
+  const std::string one = "/" + base::Uuid::V4().ToString();
+  AskTenant(path + "?limit=1", "", "GET");
+  AskTenant(path, R"({"name":"n"})");
+  AskTenant(path + one, "", "GET");
+  AskTenant(path + one + "/deliveries", "", "GET");
+  AskTenant(path + one + "/update", R"({"is_active":false})");
+  AskTenant(path + one + "/test", "{}");
+  AskTenant(path + one, "", "DELETE");
+  std::vector<std::string> asked;
+  for (const auto& request : tenant_api.asked) {
+    asked.push_back(request.method + " " + request.path + "?" + request.query);
+    EXPECT_EQ(request.actor, "default");
+  }
+  EXPECT_EQ(asked, (std::vector<std::string>{
+                       "GET /channels?limit=1", "POST /channels?", "GET /channels" + one + "?",
+                       "GET /channels" + one + "/deliveries?", "POST /channels" + one + "/update?",
+                       "POST /channels" + one + "/test?", "DELETE /channels" + one + "?"}));
 }
 
 TEST_F(AdminMonitors, NothingIsAskedForNobodyWithoutABodyOrWithoutAnApi) {

@@ -33,6 +33,18 @@ TEST(DemoMail, KnowsTheMailboxesOfItsLeadsAndTakesNoMail) {
   EXPECT_EQ(DemoMail::SmtpReply("").substr(0, 3), "250");
 }
 
+TEST(DemoMail, ReadsAMessageAsPeopleDo) {
+  EXPECT_EQ(DemoMail::SmtpReply("RCPT TO:<reader-1@reader.example>"), "250 2.1.5 ok");
+  const DemoMail::Letter letter = DemoMail::ReadLetter(
+      "\r\nDate: now\r\nFrom: a@b.example\r\nSubject: One changed\r\n\r\n--x\r\n"
+      "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+      "T25lIGNoYW5n\r\nZWQKCjEg4oaSIDI/Cg==\r\n--x\r\nContent-Type: text/html\r\n\r\n");
+  EXPECT_EQ(letter.from, "a@b.example");
+  EXPECT_EQ(letter.subject, "One changed");
+  EXPECT_EQ(letter.lines, (std::vector<std::string>{"One changed", "1 → 2?"}));
+  EXPECT_TRUE(DemoMail::ReadLetter("nothing").lines.empty());
+}
+
 TEST(DemoMail, ItsDnsLeadsToItAndRefusesEveryOtherName) {
   EXPECT_EQ(Said("aurora-robotics.example", 15), (std::pair{0, 1}));
   EXPECT_EQ(Said("mx.Aurora-Robotics.example", 1), (std::pair{0, 1}));

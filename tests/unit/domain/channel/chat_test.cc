@@ -52,6 +52,22 @@ TEST(ChannelBody, WithoutValuesOrWhereItWouldBeTooLongHasNoEvents) {
   EXPECT_TRUE(ChatMessageOf(news, "").lines.empty());
 }
 
+TEST(ChannelBody, OfANoticeOfTheOrganisationSaysWhatAboutWhom) {
+  ChannelNews news;
+  news.type = NotificationType::kFailed;
+  news.notice = AccountNotice{NoticeKind::kSpendLimit, base::Uuid::V4(), "\"Sales\""};
+  const Json body = base::ParseJsonOrThrow(ChannelWebhookBody(news, 10000));
+  EXPECT_EQ(body["type"], "account.notice");
+  EXPECT_EQ(body["notice"], "spend_limit");
+  EXPECT_EQ(body["about"], news.notice->about.ToString());
+  EXPECT_EQ(body["message"], "The team \"Sales\" has reached its spend limit of this month");
+  EXPECT_FALSE(body.contains("events"));
+  const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
+  EXPECT_EQ(message.title, body["message"]);
+  EXPECT_FALSE(message.link);
+  EXPECT_THAT(AppriseBody(message, {}), HasSubstr("failure"));
+}
+
 TEST(Chat, TellsWhatChangedOfWhichRowAndWhereToLook) {
   const ChatMessage message = Message();
   EXPECT_EQ(message.title, "Prices: a.example changed");
