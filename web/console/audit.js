@@ -14,7 +14,7 @@ const ACTIONS = [
   'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys', 'org.change', 'org.create',
   'org.credits', 'org.external_id', 'row.add', 'row.remove', 'row.switch', 'row.update', 'run.cancel',
   'schedule.create', 'schedule.delete', 'schedule.update', 'search.import', 'search_exclusion.create',
-  'search_exclusion.delete', 'search_exclusion.fill', 'search_exclusion.ready', 'session.create', 'session.end',
+  'search_exclusion.delete', 'search_exclusion.fill', 'search_exclusion.ready', 'session.create', 'session.end', 'session.end_all',
   'signing_secret.create', 'signing_secret.revoke', 'signing_secret.roll', 'signing_secret.rotate',
   'signing_secrets.reseal', 'suppression.add', 'suppression.remove', 'team.change', 'team.create', 'team.delete',
   'template.create', 'template.delete', 'upload.create', 'user.remove', 'workflow.create', 'workflow.delete',
