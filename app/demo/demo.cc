@@ -69,6 +69,7 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   // Its mail servers are its own: nobody else's are asked whether they talk to this machine.
   by_default("VEDETTE_EMAIL_SMTP_DOCTOR_DOMAINS", "");
   by_default("VEDETTE_EMAIL_SMTP_DOCTOR_LISTS", "");
+  by_default("VEDETTE_DASHBOARD_ENABLED", "true");
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
   return environment;
@@ -138,6 +139,8 @@ class Demo {
   void ShowAddresses(const base::Json& announced);
   // Those of what goes on after the story.
   void ShowServers(const base::Json& announced);
+  // An invitation to the demo's organisation; empty where the service makes none.
+  std::string DashboardLink();
   bool ServiceFailed();
   void Save() {
     state_.site = site_.Save();
@@ -342,7 +345,21 @@ void Demo::ShowServers(const base::Json& announced) {
   }
   narrator_.Fact("console", fmt::format("{}/  (token {})", announced["admin"].get<std::string>(),
                                         state_.admin_token));
+  if (const std::string link = DashboardLink(); !link.empty()) narrator_.Fact("dashboard", link);
   narrator_.Fact("site", fmt::format("http://{}/", site_server_->address()));
+}
+
+std::string Demo::DashboardLink() {
+  if (!config_.dashboard.enabled || state_.org_id.empty()) return {};
+  JsonClient admin(*http_, "http://" + service_->admin_address(),
+                   {"Authorization", "Bearer " + state_.admin_token});
+  const auto made = admin.Call("POST", "/admin/v1/orgs/" + state_.org_id + "/invitations",
+                               base::Json{{"email", "visitor@demo.example"}, {"role", "owner"}});
+  if (made.status != 201) return {};
+  const std::string link = made.body["link"];
+  // A browser keeps the session's cookie over http where the host is localhost.
+  const std::string api = service_->api_address();
+  return "http://localhost" + api.substr(api.rfind(':')) + link.substr(link.find("/dashboard"));
 }
 
 }  // namespace
