@@ -166,6 +166,8 @@ rest::Handled WithdrawInvitation(Call& call);
 // dashboard/sign_in.cc
 rest::Handled ShowOwnSession(Call& call);
 rest::Handled SignOut(Call& call);
+rest::Handled ListOwnSessions(Call& call);
+rest::Handled SignOutEverywhere(Call& call);
 rest::Handled SignIn(Call& call);
 rest::Handled ShowInvitation(Call& call);
 rest::Handled TakeInvitation(Call& call);

@@ -217,6 +217,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/dashboard/assets/{file}", ShowDashboardAsset, {.access = kOpen}},
     Route{"GET", "/dashboard/session", ShowOwnSession},
     Route{"DELETE", "/dashboard/session", SignOut},
+    Route{"GET", "/dashboard/sessions", ListOwnSessions},
+    Route{"DELETE", "/dashboard/sessions", SignOutEverywhere},
     Route{"POST", "/dashboard/sign-in", SignIn, {.body = kJson, .access = kSignedLink}},
     Route{"POST", "/dashboard/invitation", ShowInvitation, {.body = kJson, .access = kSignedLink}},
     Route{"POST",

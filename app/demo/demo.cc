@@ -78,6 +78,7 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   const auto listen = environment.find("VEDETTE_API_LISTEN");
   by_default("VEDETTE_API_PUBLIC_URL",
              "http://" + (listen == environment.end() ? kApiListen : listen->second));
+  by_default("VEDETTE_DASHBOARD_ENABLED", "true");
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
   return environment;
@@ -147,6 +148,8 @@ class Demo {
   void ShowAddresses(const base::Json& announced);
   // Those of what goes on after the story.
   void ShowServers(const base::Json& announced);
+  // An invitation to the demo's organisation; empty where the service makes none.
+  std::string DashboardLink();
   bool ServiceFailed();
   void Save() {
     state_.site = site_.Save();
@@ -351,7 +354,21 @@ void Demo::ShowServers(const base::Json& announced) {
   }
   narrator_.Fact("console", fmt::format("{}/  (token {})", announced["admin"].get<std::string>(),
                                         state_.admin_token));
+  if (const std::string link = DashboardLink(); !link.empty()) narrator_.Fact("dashboard", link);
   narrator_.Fact("site", fmt::format("http://{}/", site_server_->address()));
+}
+
+std::string Demo::DashboardLink() {
+  if (!config_.dashboard.enabled || state_.org_id.empty()) return {};
+  JsonClient admin(*http_, "http://" + service_->admin_address(),
+                   {"Authorization", "Bearer " + state_.admin_token});
+  const auto made = admin.Call("POST", "/admin/v1/orgs/" + state_.org_id + "/invitations",
+                               base::Json{{"email", "visitor@demo.example"}, {"role", "owner"}});
+  if (made.status != 201) return {};
+  const std::string link = made.body["link"];
+  // A browser keeps the session's cookie over http where the host is localhost.
+  const std::string api = service_->api_address();
+  return "http://localhost" + api.substr(api.rfind(':')) + link.substr(link.find("/dashboard"));
 }
 
 }  // namespace

@@ -154,8 +154,12 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
         tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
-    tx.Exec<"org_user_insert">("org_id"_a = org_id, "user_id"_a = order.user_id,
-                               "name"_a = order.name);
+    if (!order.for_members) {
+      tx.Exec<"org_user_insert">("org_id"_a = org_id, "user_id"_a = order.user_id,
+                                 "name"_a = order.name);
+    } else if (tx.Exec<"membership_hold">("org_id"_a = org_id, "email"_a = order.user_id).empty()) {
+      return Kind::kNoMember;
+    }
     made.expires_at = InsertToken(tx, made.token,
                                   {.id = made.id,
                                    .kind = domain::PrincipalKind::kUser,

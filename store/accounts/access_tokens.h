@@ -70,15 +70,17 @@ struct NewSession {
   std::optional<std::string> name;  // of the user
   std::optional<base::Uuid> team_id;
   std::chrono::seconds ttl{};
+  // Only for a member who has a role (store/accounts/members.h). Otherwise the user becomes a
+  // member without one if it is none yet.
+  bool for_members = false;
 };
 struct SessionOutcome {
-  enum class Kind { kDone, kNoOrganisation, kNoTeam };
+  enum class Kind { kDone, kNoOrganisation, kNoTeam, kNoMember };
   Kind kind = Kind::kDone;
   base::Uuid id;
   std::string token;  // readable only here
   base::Timestamp expires_at;
 };
-// Makes the user a member if it is none yet.
 SessionOutcome CreateSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                              const NewSession& order, AuditEntry audit);
 

@@ -1,5 +1,6 @@
 #include "store/accounts/members.h"
 
+#include <set>
 #include <utility>
 
 #include "base/crypto.h"
@@ -84,11 +85,10 @@ bool AcceptInvitation(Session& session, const base::Clock& clock, const std::str
     std::string email;
     domain::MemberRole role{};
     Columns(taken.at(0)).Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role);
-    tx.Exec<"member_password_set">("email"_a = email, "password"_a = password);
-    tx.Exec<"member_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
+    tx.Exec<"password_set">("email"_a = email, "password"_a = password);
+    tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
     audit.org_id = org_id;
     audit.target = email;
-    audit.actor = "user " + email;
     InsertAudit(tx, clock, audit);
     return true;
   });
@@ -120,11 +120,11 @@ bool WithdrawInvitation(Session& session, const base::Clock& clock, const base::
 
 std::optional<Person> FindPerson(Session& session, const std::string& email) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<Person> {
-    const auto rows = tx.Exec<"member_password_get">("email"_a = email);
+    const auto rows = tx.Exec<"password_get">("email"_a = email);
     if (rows.empty()) return std::nullopt;
     Person person;
     person.password = ReadOne<std::string>(rows);
-    for (const auto& row : tx.Exec<"memberships_of">("email"_a = email)) {
+    for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
       Membership& one = person.memberships.emplace_back();
       Columns(row).Into("org_id"_a = &one.org_id, "organisation"_a = &one.organisation,
                         "role"_a = &one.role);
@@ -154,7 +154,7 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
     const LockedMembers locked = LockMembers(tx, org_id, email);
     if (!locked.known) return MemberOutcome::kNotFound;
     if (role != domain::MemberRole::kOwner && !locked.other_owner) return MemberOutcome::kLastOwner;
-    tx.Exec<"member_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
+    tx.Exec<"membership_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
     InsertAudit(tx, clock, audit);
     return MemberOutcome::kDone;
   });
@@ -175,9 +175,27 @@ MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const bas
   });
 }
 
+void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                   const std::string& user_id, AuditEntry audit) {
+  audit.target = user_id;
+  InTransaction(session, [&](Transaction& tx) {
+    std::set<base::Uuid> organisations{org_id};
+    for (const auto& row : tx.Exec<"membership_all">("email"_a = user_id)) {
+      base::Uuid one;
+      Columns(row).Into("org_id"_a = &one);
+      organisations.insert(one);
+    }
+    for (const base::Uuid& one : organisations) {
+      tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(one, user_id));
+      audit.org_id = one;
+      InsertAudit(tx, clock, audit);
+    }
+  });
+}
+
 std::optional<OwnSession> FindSession(Session& session, std::string_view token) {
   return Read(session, [&](Transaction& tx) -> std::optional<OwnSession> {
-    const auto rows = tx.Exec<"member_session">("token_sha256"_a = Bytea(HashOf(token)));
+    const auto rows = tx.Exec<"membership_session">("token_sha256"_a = Bytea(HashOf(token)));
     if (rows.empty()) return std::nullopt;
     OwnSession own;
     Columns(rows.at(0))

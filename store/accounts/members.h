@@ -96,6 +96,10 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
 MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                            const std::string& email, AuditEntry audit);
 
+// Ends the sessions of the user in this organisation, and in all others of which he is a member.
+void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                   const std::string& user_id, AuditEntry audit);
+
 // The session that a token is of.
 struct OwnSession {
   base::Uuid id;

@@ -31,14 +31,14 @@ with gone as (
   delete from invitation where id in (select id from invitation where expires_at < now() limit @limit) returning 1)
 select count(*) from gone
 
--- name: member_password_set
+-- name: password_set
 -- A password that is there stays.
 insert into member_password (email, password) values (@email, @password) on conflict (email) do nothing
 
--- name: member_password_get
+-- name: password_get
 select password from member_password where email = @email
 
--- name: memberships_of
+-- name: membership_all
 -- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
 select u.org_id, o.name as organisation, u.role
 from org_user u
@@ -46,7 +46,7 @@ join organisation o on o.id = u.org_id
 where u.user_id = @email and u.role is not null
 order by u.created_at, u.org_id
 
--- name: member_put
+-- name: membership_put
 -- A member of old has the role of the newest invitation.
 insert into org_user (org_id, user_id, role) values (@org_id, @email, @role)
 on conflict (org_id, user_id) do update set role = excluded.role
@@ -64,10 +64,14 @@ order by u.user_id
 -- All owners, so that two who remove each other wait for one another.
 select user_id, role from org_user where org_id = @org_id and role is not null order by user_id for update
 
--- name: member_set_role
+-- name: membership_hold
+-- A member who is being removed gets no session: the removal waits for this, or this for the removal.
+select user_id from org_user where org_id = @org_id and user_id = @email and role is not null for share
+
+-- name: membership_set_role
 update org_user set role = @role where org_id = @org_id and user_id = @email and role is not null returning user_id
 
--- name: member_session
+-- name: membership_session
 -- The user of a session, for its own dashboard.
 select t.id, t.user_id, t.expires_at, u.role, o.name as organisation
 from access_token t

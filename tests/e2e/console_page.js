@@ -166,4 +166,4 @@ class Console {
   }
 }
 
-module.exports = {Console, DESKTOP, WAIT_MS};
+module.exports = {Console, DESKTOP, PHONE, WAIT_MS};

@@ -39,29 +39,73 @@ class Member extends Console {
       await this.at(page);
       await this.page.locator('main h2').waitFor();
       assert.equal(await this.page.locator('main > .bad').count(), 0, page);
-      await this.look(`dashboard-${page.replace('/', '-') || 'overview'}`);
+      await this.see(`dashboard-${page.replace(/[/?=]/g, '-') || 'overview'}`);
     }
     await this.at(`monitors/${this.given.monitor}`);
     await this.title('find me');
-    await this.look('dashboard-monitor');
+    await this.see('dashboard-monitor');
+    await this.at(`monitors/${this.given.monitor}/rows/${this.given.row}`);
+    await this.page.getByRole('img', {name: /^price: \d+ changes, from 38 to 45/}).waitFor();
+    await this.page.locator('ins', {hasText: '45'}).first().waitFor();
+    await this.see('dashboard-row');
+    await this.at(`monitors/${this.given.monitor}/change`);
+    await this.title('Edit');
+    await this.see('dashboard-change');
+    await this.seeTheRun();
+  }
+
+  // What a spreadsheet writes: quotes, commas in them, blank lines, a cell without a value.
+  async readABatch() {
+    const text = 'name,company\r\n"Lovelace, ""Ada""",engines.example\n\nBob,\n';
+    const rows = await this.page.evaluate(async t => (await import('/dashboard/assets/lookups.js')).csvRows(t), text);
+    assert.deepEqual(rows, [{name: 'Lovelace, "Ada"', company: 'engines.example'}, {name: 'Bob'}]);
+  }
+
+  // Every page in both colours, and dark on the screenshot that is kept for people.
+  async see(name) {
+    await this.look(name);
+    await this.page.emulateMedia({colorScheme: 'dark'});
+    await this.shot(`${name}-dark`);
+    await this.page.emulateMedia({colorScheme: 'light'});
+  }
+
+  async seeTheRun() {
+    await this.at(`runs/${this.given.run}`);
+    await this.page.getByRole('img', {name: 'dedupe: 100 %'}).waitFor();
+    await this.button('Files').click();
+    const link = this.page.getByRole('link', {name: /\.csv$/});
+    await link.waitFor();
+    await this.see('dashboard-run');
+  }
+
+  // All sessions end, the one that asks for it, too.
+  async signOutEverywhere() {
+    await this.at('sessions');
+    await this.page.getByText('this one').waitFor();
+    await this.button('Sign out everywhere').click();
+    await this.button('End all of them, this one, too?').click();
+    await this.title('Sign in');
+    assert.equal((await this.page.request.get(`${this.given.url}/dashboard/session`)).status(), 401);
   }
 
   async onAPhone() {
     await this.page.setViewportSize(PHONE);
-    for (const page of ['', 'monitors', 'keys']) {
+    const {monitor, row, run, pages} = this.given;
+    for (const page of [...pages, `monitors/${monitor}`, `monitors/${monitor}/rows/${row}`, `runs/${run}`]) {
       await this.at(page);
       await this.page.locator('main h2').waitFor();
-      await this.look(`dashboard-phone-${page || 'overview'}`, ['light']);
+      const name = page.replace(monitor, 'monitor').replace(row, 'row').replace(run, 'run').replace(/[/?=]/g, '-');
+      await this.look(`dashboard-phone-${name || 'overview'}`, ['light']);
     }
     await this.page.setViewportSize(DESKTOP);
   }
 
   async makeAMonitorByKeyboard() {
     await this.at('monitors/new');
-    await this.page.getByLabel('Rows').fill(this.given.page);
-    await this.page.getByLabel('Watched fields').fill('headline = css:h1');
+    await this.page.getByLabel('Rows', {exact: true}).fill(this.given.page);
+    await this.page.getByLabel('Watched fields', {exact: true}).fill('headline = css:h1');
     await this.page.locator('dd', {hasText: 'one'}).waitFor();  // the preview, as one types
-    await this.page.getByLabel('Name').focus();
+    await this.page.getByLabel('Name', {exact: true}).focus();
     await this.page.keyboard.type('by keyboard');
     await this.page.keyboard.press('Enter');
     await this.title('by keyboard');
@@ -90,9 +134,10 @@ async function main() {
     await member.join('owner');
     await member.signOutAndIn('owner');
     await member.walk();
+    await member.readABatch();
     await member.onAPhone();
     await member.makeAMonitorByKeyboard();
-    await member.button('Sign out').click();
+    await member.signOutEverywhere();
     await member.join('viewer');
     await member.seeOnlyWhatAViewerMay();
     assert.deepEqual(member.problems, []);

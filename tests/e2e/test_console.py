@@ -44,17 +44,17 @@ def modules():
 
 
 def without_a_browser(modules, script, subject):
-    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / script, ROOT / "web" / "console" / subject],
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / script, ROOT / "web" / subject],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 def test_rates_are_reckoned_from_heartbeats(modules):
-    without_a_browser(modules, "console_rates.mjs", "rates.js")
+    without_a_browser(modules, "console_rates.mjs", "console/rates.js")
 
 
 def test_a_long_text_differs_by_lines(modules):
-    without_a_browser(modules, "console_diff.mjs", "diff.js")
+    without_a_browser(modules, "console_diff.mjs", "shared/diff.js")
 
 
 def test_without_the_registry_the_build_has_no_charts_and_says_so(tmp_path):

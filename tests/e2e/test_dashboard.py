@@ -10,7 +10,8 @@ from conftest import ROOT, Vedette, call, wait_until
 
 BROWSER_S_MAX = 300
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
-PAGES = ["", "monitors", "monitors/new", "runs", "deliveries", "usage", "keys", "signing", "members", "audit"]
+PAGES = ["", "monitors", "monitors/new", "runs", "schedules", "lookups", "channels", "deliveries", "usage", "usage?group_by=kind",
+         "keys", "signing", "members", "audit", "sessions"]
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +37,35 @@ def invitation(service, tenant, role):
     return answer.json["link"].split("#")[1]
 
 
+def ended_run(tenant):
+    """A run of a workflow with two blocks, one of which drops a row."""
+    flow = tenant.post("/workflows/create_workflow", {"workflow_name": f"clean {HOSTILE}", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "LEAD"}},
+                   {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["n"]}}],
+        "edges": [{"from_block_id": "in", "to_block_id": "once"}]}})["id"]
+    tenant.post(f"/workflows/{flow}/schedules", {"name": f"nightly {HOSTILE}", "cron": "0 3 * * *", "webhook_payload": [{"n": 1}]})
+    run = tenant.post(f"/workflows/run?workflow_id={flow}", {"webhook_payload": [{"n": 1}, {"n": 2}, {"n": 1}]})["job_id"]
+    wait_until("the run's end", lambda: tenant.get(f"/workflows/runs/{run}/live_status")["overall_status"] == "completed")
+    return run
+
+
 def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path):
     screenshots = ROOT / "build" / "screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
     tenant = service.organisation()
-    nginx.write("a.html", "<h1>one</h1>")
+    nginx.write("a.html", "<h1>one</h1><b class=price>41</b>")
     monitor = tenant.post("/monitors", {
-        "name": f"find me {HOSTILE}", "key_columns": ["name"], "struct": {f"headline {HOSTILE}": "css:h1"},
+        "name": f"find me {HOSTILE}", "key_columns": ["name"], "struct": {f"headline {HOSTILE}": "css:h1", "price": "css:.price | number"},
         "frequency": "1s", "tags": [HOSTILE[:50]], "rows": [{"name": HOSTILE, "url": f"{nginx.url}/a.html"}]})
     wait_until("a first look", lambda: tenant.finished_ticks(monitor["id"]))
+    for price in (38, 45, 44):  # a history to draw
+        seen = len(tenant.get(f"/monitors/{monitor['id']}/events")["events"])
+        nginx.write("a.html", f"<h1>one at {price}</h1><b class=price>{price}</b>")
+        wait_until("a change", lambda: len(tenant.get(f"/monitors/{monitor['id']}/events")["events"]) > seen)
+    tenant.post("/channels", {"name": f"told {HOSTILE}", "kind": "feed"})
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "pages": PAGES,
-             "monitor": monitor["id"], "page": f"{nginx.url}/a.html",
+             "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": ended_run(tenant), "page": f"{nginx.url}/a.html",
              "invitations": {role: invitation(service, tenant, role) for role in ("owner", "viewer")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)

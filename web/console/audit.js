@@ -7,19 +7,18 @@ import {ID, named, partOf} from './names.js';
 
 const ACTIONS = [
   'account.channels', 'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update',
-  'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create', 'invitation.withdraw',
-  'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'member.remove', 'member.update', 'monitor.archive',
-  'monitor.cancel', 'monitor.create', 'monitor.delete', 'monitor.pause', 'monitor.resume', 'monitor.trigger',
-  'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add', 'oauth_client.key.revoke',
-  'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys', 'org.change', 'org.create',
-  'org.credits', 'org.external_id', 'row.add', 'row.remove', 'row.switch', 'row.update', 'run.cancel',
-  'schedule.create', 'schedule.delete', 'schedule.pause', 'schedule.resume', 'schedule.update', 'search.import',
-  'search_exclusion.create',
-  'search_exclusion.delete', 'search_exclusion.fill', 'search_exclusion.ready', 'session.create', 'session.end',
-  'signing_secret.create', 'signing_secret.revoke', 'signing_secret.roll', 'signing_secret.rotate',
-  'signing_secrets.reseal', 'suppression.add', 'suppression.remove', 'team.change', 'team.create', 'team.delete',
-  'template.create', 'template.delete', 'upload.create', 'user.remove', 'workflow.create', 'workflow.delete',
-  'workflow.update'];
+  'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create',
+  'invitation.withdraw', 'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'member.remove', 'member.update',
+  'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.delete', 'monitor.pause', 'monitor.resume',
+  'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add',
+  'oauth_client.key.revoke', 'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys',
+  'org.change', 'org.create', 'org.credits', 'org.external_id', 'row.add', 'row.remove', 'row.switch', 'row.update',
+  'run.cancel', 'schedule.create', 'schedule.delete', 'schedule.pause', 'schedule.resume', 'schedule.update',
+  'search.import', 'search_exclusion.create', 'search_exclusion.delete', 'search_exclusion.fill',
+  'search_exclusion.ready', 'session.create', 'session.end', 'session.end_all', 'signing_secret.create',
+  'signing_secret.revoke', 'signing_secret.roll', 'signing_secret.rotate', 'signing_secrets.reseal',
+  'suppression.add', 'suppression.remove', 'team.change', 'team.create', 'team.delete', 'template.create',
+  'template.delete', 'upload.create', 'user.remove', 'workflow.create', 'workflow.delete', 'workflow.update'];
 
 const PAGES = {job: '#/jobs', run: '#/runs', delivery: '#/deliveries'};
 

@@ -1,8 +1,9 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
 import {ask, query} from './api.js';
-import {diff, numeric} from './diff.js';
-import {badge, copyable, exactly, facts, h, link, number, replace, svg, value, when} from './dom.js';
+import {diff} from './diff.js';
+import {badge, copyable, exactly, facts, h, link, number, replace, value, when} from './dom.js';
+import {stepChart} from './figures.js';
 import {showList} from './list.js';
 import {named} from './names.js';
 
@@ -29,27 +30,6 @@ export function present(row) {
     h('div', {title: now.evidence ?? ''}, `${field}: `,
       row.never_observed.includes(field) ? badge('never observed', 'bad') : h('strong', null, value(now.value)),
       now.since && [', since ', when(now.since)]));
-}
-
-// The values of a field that is a number at every change that is known, as a line of steps.
-function stepChart(field, events) {
-  const width = 600;
-  const height = 90;
-  const points = events.filter(e => e.field === field && numeric(e.current_value) !== null)
-    .map(e => [Date.parse(e.created_at), numeric(e.current_value)]).sort((a, b) => a[0] - b[0]);
-  if (points.length < 2) return null;
-  const first = points[0][0];
-  const span = Math.max(1, Date.now() - first);
-  const [low, high] = [Math.min(...points.map(p => p[1])), Math.max(...points.map(p => p[1]))];
-  const x = at => (at - first) / span * (width - 8) + 4;
-  const y = v => high === low ? height / 2 : height - 6 - (v - low) / (high - low) * (height - 12);
-  const path = points.map(([at, v], i) => i === 0 ? `M${x(at)} ${y(v)}` : `H${x(at)}V${y(v)}`).join('') + `H${width - 4}`;
-  return h('figure', {class: 'chart'}, h('h4', null, field),
-    svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'steps', role: 'img',
-                'aria-label': `${field}: ${points.length} changes, from ${number(low)} to ${number(high)}`},
-      svg('path', {d: path})),
-    h('figcaption', null, `lowest ${number(low)}, highest ${number(high)}, now ${number(points.at(-1)[1])}; since `,
-      when(new Date(first).toISOString())));
 }
 
 function eventsOf(events) {

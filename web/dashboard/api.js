@@ -25,14 +25,15 @@ function reason(status, body) {
 }
 
 function send(method, path, body, headers = {}) {
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const isFile = body instanceof File;
+  if (body !== undefined) headers['Content-Type'] = isFile ? 'text/csv' : 'application/json';
   if (method !== 'GET' && session.now) headers['X-CSRF-Token'] = session.now.csrf_token;
   return fetch(path, {method, headers, credentials: 'same-origin',
-                      body: body === undefined ? undefined : JSON.stringify(body),
+                      body: body === undefined || isFile ? body : JSON.stringify(body),
                       signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
 }
 
-// The answer's JSON; throws Refused. Status 0: the API cannot be reached.
+// The answer's JSON; throws Refused. Status 0: the API cannot be reached. A body that is a File is sent as CSV.
 export async function ask(method, path, body) {
   let answer;
   let text;

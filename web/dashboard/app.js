@@ -2,17 +2,20 @@
 
 import {ask, session} from './api.js';
 import {audit} from './audit.js';
+import {channels} from './channels.js';
 import {deliveries} from './deliveries.js';
 import {h, replace} from './dom.js';
 import {keys, signing} from './keys.js';
 import {members} from './members.js';
-import {monitor} from './monitor.js';
+import {lookups} from './lookups.js';
+import {monitor, monitorRow} from './monitor.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitors} from './monitors.js';
 import {overview} from './overview.js';
 import {guarded} from './parts.js';
-import {runs} from './runs.js';
-import {invitation, signIn} from './sign_in.js';
+import {run, runs} from './runs.js';
+import {schedules} from './schedules.js';
+import {invitation, sessions, signIn} from './sign_in.js';
 import {usage} from './usage.js';
 
 const ID = '([0-9a-f-]{36})';
@@ -23,13 +26,19 @@ const PAGES = [
   ['monitors/new', newMonitor, 'member'],
   [`monitors/${ID}`, monitor, 'viewer'],
   [`monitors/${ID}/change`, changeMonitor, 'member'],
+  [`monitors/${ID}/rows/${ID}`, monitorRow, 'viewer'],
   ['runs', runs, 'viewer', 'Runs'],
+  [`runs/${ID}`, run, 'viewer'],
+  ['schedules', schedules, 'viewer', 'Schedules'],
+  ['lookups', lookups, 'member', 'Lookups'],
+  ['channels', channels, 'viewer', 'Channels'],
   ['deliveries', deliveries, 'owner', 'Deliveries'],
   ['usage', usage, 'owner', 'Usage'],
   ['keys', keys, 'owner', 'Keys'],
   ['signing', signing, 'owner', 'Signing secret'],
   ['members', members, 'owner', 'Members'],
   ['audit', audit, 'owner', 'Audit'],
+  ['sessions', sessions, 'viewer', 'Sessions'],
 ];
 
 const main = document.getElementById('main');
@@ -48,7 +57,13 @@ function showNav(path) {
 
 async function leave() {
   await ask('DELETE', '/dashboard/session');
+  left();
+}
+
+// Nobody is signed in any more; what stands on the page goes.
+function left() {
   session.now = null;
+  location.hash = '#/';
   show();
 }
 
@@ -98,4 +113,5 @@ try {
   session.now = null;
 }
 addEventListener('hashchange', show);
+addEventListener('vedette-left', left);
 show();

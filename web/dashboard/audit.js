@@ -10,7 +10,7 @@ export async function audit() {
       ['Who', e => e.actor],
       ['What', e => e.action],
       ['To', e => h('code', null, e.target)],
-      ['', e => e.detail ? h('pre', null, JSON.stringify(e.detail)) : null],
+      ['Detail', e => e.detail ? h('pre', null, JSON.stringify(e.detail)) : null],
       ['From', e => e.remote_address ?? '–'],
     ]}));
 }

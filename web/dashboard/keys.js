@@ -2,23 +2,20 @@
 
 import {ask} from './api.js';
 import {h, replace, table, when} from './dom.js';
-import {field, form, list, once, say, sureButton} from './parts.js';
+import {again, checks, field, form, list, once, say, sureButton} from './parts.js';
 
 const SCOPES = ['read', 'monitors', 'lookups', 'workflows', 'search', 'account'];
-
-const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 export async function keys() {
   const made = h('div');
   const name = h('input', {required: true, maxlength: 200});
-  const boxes = SCOPES.map(scope => h('input', {type: 'checkbox', value: scope}));
+  const boxes = checks('What it may be used for; none: everything', SCOPES.map(scope => [scope, scope]), []);
   const until = h('input', {type: 'date'});
   return h('div', null, h('h2', null, 'Keys'), made,
     form([field('Name', name),
-      h('fieldset', {class: 'choices'}, h('legend', null, 'What it may be used for; none: everything'),
-        boxes.map(box => h('label', null, box, ` ${box.value}`))),
+      boxes.element,
       field('Until', until, 'Empty: for ever')], 'Make a key', async () => {
-      const scopes = boxes.filter(box => box.checked).map(box => box.value);
+      const scopes = boxes.chosen();
       const order = {name: name.value};
       if (scopes.length > 0) order.scopes = scopes;
       if (until.value) order.expires_at = `${until.value}T00:00:00Z`;
@@ -31,7 +28,7 @@ export async function keys() {
       ['Scopes', key => key.scopes.length === SCOPES.length ? 'all' : key.scopes.join(', ')],
       ['Last used', key => when(key.last_used_at)],
       ['Until', key => when(key.expires_at)],
-      ['', key => sureButton('Revoke', 'Revoke it at once?', async () => {
+      ['Actions', key => sureButton('Revoke', 'Revoke it at once?', async () => {
         await ask('POST', `/account/api-keys/${key.id}/revoke`, {});
         say('Revoked.');
         again();
@@ -56,7 +53,7 @@ export async function signing() {
       ['Secret', s => h('code', null, s.preview ?? '–')],
       ['Since', s => when(s.created_at)],
       ['Until', s => s.retires_at ? when(s.retires_at) : 'it is rolled'],
-      ['', s => s.retires_at && sureButton('Revoke', 'Revoke it at once?', async () => {
+      ['Actions', s => s.retires_at && sureButton('Revoke', 'Revoke it at once?', async () => {
         await ask('POST', `/account/signing-secrets/${s.id}/revoke`, {});
         say('Revoked.');
         again();

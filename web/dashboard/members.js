@@ -2,11 +2,9 @@
 
 import {ask, session} from './api.js';
 import {h, number, replace, table, when} from './dom.js';
-import {field, form, guarded, once, say, sureButton} from './parts.js';
+import {again, field, form, guarded, once, say, sureButton} from './parts.js';
 
 const ROLES = ['viewer', 'member', 'owner'];
-
-const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 function roleSelect(chosen, change) {
   return h('select', {'aria-label': 'Role', change}, ROLES.map(role => h('option', {value: role, selected: role === chosen}, role)));
@@ -31,7 +29,7 @@ export async function members() {
       }))],
       ['Since', m => when(m.created_at)],
       ['Sessions', m => number(m.sessions), 'n'],
-      ['', m => m.email !== session.now.email && sureButton('Remove', 'Remove and sign out?', async () => {
+      ['Actions', m => m.email !== session.now.email && sureButton('Remove', 'Remove and sign out?', async () => {
         await ask('DELETE', `/account/members/${encodeURIComponent(m.email)}`);
         say('Removed.');
         again();
@@ -42,7 +40,7 @@ export async function members() {
       ['Role', i => i.role],
       ['Until', i => when(i.expires_at)],
       ['By', i => i.invited_by],
-      ['', i => sureButton('Withdraw', 'Withdraw it?', async () => {
+      ['Actions', i => sureButton('Withdraw', 'Withdraw it?', async () => {
         await ask('DELETE', `/account/invitations/${i.id}`);
         again();
       })],

@@ -2,7 +2,7 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {field, form, say} from './parts.js';
+import {checks, field, form, say} from './parts.js';
 
 const TRY_AFTER_MS = 800;  // since the last key
 const TRY_ROWS = 3;
@@ -59,7 +59,7 @@ function tryAsTyped(inputs, body) {
   return h('section', {'aria-label': 'Preview'}, h('h3', null, 'What it would see now'), shown);
 }
 
-function sharedFields(m) {
+function sharedFields(m, channels) {
   const struct = area(m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n'));
   return {
     name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
@@ -67,42 +67,52 @@ function sharedFields(m) {
     frequency: h('input', {value: m?.frequency ?? '1d', disabled: Boolean(m?.schedule)}),
     tags: h('input', {value: m?.tags.join(', ') ?? ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
+    channels: checks('Channels that are told, too', channels.map(c => [c.id, `${c.name} (${c.kind})`]), m?.channel_ids ?? []),
   };
 }
 
+const readChannels = async () => (await ask('GET', '/channels?limit=100')).channels;
+
 const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
   field('Every', f.frequency, '1h to 30d'), field('Tags', f.tags, 'With commas, at most 20'),
-  field('Webhook', f.webhook, 'An address that is told what changes; empty: nobody is')];
+  field('Webhook', f.webhook, 'An address that is told what changes; empty: no address'), f.channels.element];
 
 export async function newMonitor() {
-  const f = sharedFields(null);
+  const f = sharedFields(null, await readChannels());
   const column = h('input', {value: 'url', required: true});
   const subjects = area('');
+  const file = h('input', {type: 'file', accept: '.csv,text/csv'});
   const rowsOf = () => lines(subjects.value).map(text => ({[column.value]: text}));
   const body = () => {
     const given = rowsOf().slice(0, TRY_ROWS);
     return given.length === 0 || f.struct.value.trim() === '' ? null
       : {key_columns: [column.value], rows: given, struct: structOf(f.struct.value)};
   };
+  const [name, ...others] = rows(f);
   return h('div', null, h('h2', null, 'New monitor'),
-    form([field('Column of the rows', column, 'What names a row: url, domain, or another name'),
-      field('Rows', subjects, 'One a line'), rows(f), tryAsTyped([column, subjects, f.struct], body)], 'Create', async () => {
+    form([name, field('Column of the rows', column, 'What names a row: url, domain, or another name'),
+      field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, tryAsTyped([column, subjects, f.struct], body)], 'Create', async () => {
+      const struct = structOf(f.struct.value);
+      const given = file.files.length === 0 ? {rows: rowsOf()}
+        : {resource_handle_id: (await ask('POST', '/storage/csv/upload', file.files[0])).handle_id};
       const made = await ask('POST', '/monitors', {
-        name: f.name.value, key_columns: [column.value], rows: rowsOf(), struct: structOf(f.struct.value),
-        frequency: f.frequency.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null});
+        name: f.name.value, key_columns: [column.value], ...given, struct, frequency: f.frequency.value, tags: tagsOf(f.tags.value),
+        webhook_url: f.webhook.value || null, channel_ids: f.channels.chosen()});
       say((made.warnings ?? ['Created.']).join(' '));
       location.hash = `#/monitors/${made.id}`;
     }));
 }
 
 export async function changeMonitor(id) {
-  const [m, page] = await Promise.all([readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`)]);
-  const f = sharedFields(m);
+  const [m, page, channels] = await Promise.all(
+    [readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`), readChannels()]);
+  const f = sharedFields(m, channels);
   const body = () => page.rows.length === 0 ? null
     : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct: structOf(f.struct.value), tier: m.tier};
   return h('div', null, h('h2', null, `Edit ${m.name}`),
     form([rows(f), tryAsTyped([f.struct], body)], 'Save', async () => {
-      const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null};
+      const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null,
+                      channel_ids: f.channels.chosen()};
       const struct = structOf(f.struct.value);
       if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
       if (!m.schedule && f.frequency.value !== m.frequency) change.frequency = f.frequency.value;

@@ -2,20 +2,15 @@
 
 import {ask, query, session} from './api.js';
 import {h, number, table, when} from './dom.js';
+import {barChart} from './figures.js';
 import {eventItem} from './monitor.js';
-import {barChart} from './parts.js';
+import {daysOf} from './usage.js';
 
-const DAYS = 30;
+const CHANGES_COUNTED = 100;
+const CHANGES_SHOWN = 20;
 
 function tile(title, figure, bad) {
   return h('div', {class: bad ? 'tile bad' : 'tile'}, h('h3', null, title), h('p', {class: 'figure'}, figure));
-}
-
-// Every day of the last month, those without charges too.
-export function daysOf(rows) {
-  const by = new Map(rows.map(row => [row.day, row.credits]));
-  return Array.from({length: DAYS}, (_, i) => new Date(Date.now() - (DAYS - 1 - i) * 86400000).toISOString().slice(0, 10))
-    .map(day => [day.slice(5), by.get(day) ?? 0]);
 }
 
 export async function overview() {
@@ -23,21 +18,23 @@ export async function overview() {
   const [credits, failing, events, usage] = await Promise.all([
     ask('GET', '/credits'),
     ask('GET', `/monitors${query({failing: true, limit: 20})}`),
-    ask('GET', `/events${query({event_type: 'change', limit: 20})}`),
+    ask('GET', `/events${query({event_type: 'change', limit: CHANGES_COUNTED})}`),
     owner ? ask('GET', '/account/usage?group_by=day') : null,
   ]);
+  const today = events.events.filter(e => e.created_at.slice(0, 10) === new Date().toISOString().slice(0, 10)).length;
   return h('div', null, h('h2', null, 'Overview'),
     h('div', {class: 'tiles'},
       tile('Credits', number(credits.credits)),
       tile('Reserved', number(credits.reserved)),
+      tile('Changes today', number(today) + (today === CHANGES_COUNTED ? '+' : '')),
       tile('Monitors that fail', number(failing.monitors.length) + (failing.next_cursor ? '+' : ''), failing.monitors.length > 0),
       usage && tile('Spent in 30 days', number(usage.total.credits))),
-    usage && barChart('Credits by day', 'credits', daysOf(usage.rows)),
+    usage && barChart('Credits by day', 'credits', daysOf(usage)),
     failing.monitors.length > 0 && table('Monitors that fail', [
       ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
       ['Since', m => when(m.failing_since)],
     ], failing.monitors),
     h('h3', null, 'Latest changes'),
     events.events.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
-      : h('ul', {class: 'events'}, events.events.map(eventItem)));
+      : h('ul', {class: 'events'}, events.events.slice(0, CHANGES_SHOWN).map(eventItem)));
 }

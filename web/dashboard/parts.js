@@ -1,28 +1,34 @@
-// What several pages have: lists with a next page, forms, a chart of bars, and secrets that are shown once.
+// What several pages have: lists with a next page, forms, and secrets that are shown once.
 
 import {ask, query} from './api.js';
-import {copyButton, h, number, replace, svg, table} from './dom.js';
+import {copyButton, h, replace, table} from './dom.js';
 
 // Tells people who cannot see the page what has become of their click, too.
 export function say(text) {
   document.getElementById('said').textContent = text;
 }
 
-// A list that is read page by page: `path` with its filter, the `name` of its array, and columns as `table` takes them.
-export async function list({path, filter = {}, name, caption, columns, empty}) {
+// What is read page by page: `path` with its filter and the `name` of its array; `show` makes a node of all that was read.
+export async function pages({path, filter = {}, name, show}) {
   const items = [];
   const box = h('div');
   const more = h('button', {type: 'button', click: () => guarded(read)}, 'More');
   let cursor = null;
   async function read() {
-    const page = await ask('GET', path + query({...filter, limit: 50, cursor}));
+    const page = await ask('GET', path + query({limit: 50, ...filter, cursor}));
     items.push(...page[name]);
     cursor = page.next_cursor ?? null;
-    replace(box, table(caption, columns, items, empty), cursor && more);
+    replace(box, show(items), cursor && h('p', null, more));
   }
   await read();
   return box;
 }
+
+// A list as a table, with columns as `table` takes them.
+export const list = ({caption, columns, empty, ...read}) => pages({...read, show: items => table(caption, columns, items, empty)});
+
+// Shows the page again, as what it shows was changed.
+export const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 // Runs what a click asks for, and says what went wrong.
 export async function guarded(work) {
@@ -35,22 +41,28 @@ export async function guarded(work) {
 
 export function button(text, work, kind) {
   const self = h('button', {type: 'button', class: kind, click: async () => {
-    self.disabled = true;
+    if (self.getAttribute('aria-busy') === 'true') return;
+    self.setAttribute('aria-busy', 'true');
     await guarded(work);
-    self.disabled = false;
+    self.removeAttribute('aria-busy');
   }}, text);
   return self;
 }
 
-// A button that asks once more: the second click does it.
+// A button that asks once more: the second click does it. Who goes on elsewhere is asked again.
 export function sureButton(text, sure, work) {
   let asked = false;
+  const ask = now => {
+    asked = now;
+    self.textContent = now ? sure : text;
+    self.classList.toggle('danger', now);
+  };
   const self = button(text, async () => {
-    if (asked) return work();
-    asked = true;
-    self.textContent = sure;
-    self.classList.add('danger');
+    if (!asked) return ask(true);
+    await work();
+    ask(false);
   }, 'final');
+  self.addEventListener('blur', () => ask(false));
   return self;
 }
 
@@ -62,6 +74,16 @@ export function field(label, input, note) {
   input.id = id;
   if (note) input.setAttribute('aria-describedby', `${id}-note`);
   return h('p', null, h('label', {for: id}, label), input, note && h('span', {id: `${id}-note`, class: 'note'}, note));
+}
+
+// Boxes to choose several of, `options`: [[value, label]]. Nothing is shown where there are none.
+export function checks(title, options, chosen) {
+  const boxes = options.map(([value, label]) => [h('input', {type: 'checkbox', value, checked: chosen.includes(value)}), label]);
+  return {
+    element: boxes.length > 0 && h('fieldset', {class: 'choices'}, h('legend', null, title),
+      boxes.map(([box, label]) => h('label', null, box, ` ${label}`))),
+    chosen: () => boxes.filter(([box]) => box.checked).map(([box]) => box.value),
+  };
 }
 
 // A form whose button runs `work`; what is refused stands above the button.
@@ -85,27 +107,6 @@ export function form(children, submit, work) {
 export function once(title, text, after) {
   return h('div', {class: 'once', role: 'alert'}, h('h3', null, title), h('p', null, h('code', null, text), ' ', copyButton(text, 'Copy it')),
     h('p', {class: 'note'}, 'It is not shown again.'), after);
-}
-
-const [WIDTH, HEIGHT, FOOT] = [720, 180, 18];
-
-// Bars with their labels, `bars`: [[label, figure]]. The same figures stand in a table for those who cannot see them.
-export function barChart(title, unit, bars) {
-  const most = Math.max(...bars.map(([, figure]) => figure), 0);
-  const step = WIDTH / Math.max(bars.length, 1);
-  const every = Math.ceil(bars.length / 10);
-  return h('figure', {class: 'chart'}, h('h3', null, title),
-    svg('svg', {class: 'bars', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img',
-                'aria-label': `${title}: at most ${number(most)} ${unit}`},
-      bars.map(([label, figure], i) => {
-        const height = most === 0 ? 0 : figure / most * (HEIGHT - FOOT - 14);
-        return [
-          svg('rect', {x: i * step + 1, y: HEIGHT - FOOT - height, width: Math.max(step - 2, 1), height},
-            svg('title', null, `${label}: ${number(figure)} ${unit}`)),
-          i % every === 0 && svg('text', {x: i * step + 1, y: HEIGHT - 4}, label),
-        ];
-      })),
-    h('figcaption', {class: 'note'}, `The highest is ${number(most)} ${unit}.`));
 }
 
 export function tagList(tags) {

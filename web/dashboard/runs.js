@@ -1,40 +1,95 @@
-// Runs of workflows: how far each block is, and the files that it has made.
+// Runs of workflows: their list, one as bars by block with the files that it has made, and the form that starts one.
 
 import {ask, session} from './api.js';
-import {duration, h, number, replace, statusBadge, table, when} from './dom.js';
-import {button, say, sureButton} from './parts.js';
+import {duration, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
+import {shareBar} from './figures.js';
+import {button, field, form, guarded, say, sureButton} from './parts.js';
 
-async function showProgress(box, id) {
-  const live = await ask('GET', `/workflows/runs/${id}/live_status`);
-  replace(box, live.blocks.map(block => h('p', null, `${block.block_name} `,
-    h('progress', {max: 100, value: block.progress_percentage ?? 0, 'aria-label': block.block_name}),
-    ` ${number(block.processed_count)} of ${number(block.total_count)}`)));
+const ASK_AGAIN_MS = 5000;
+
+const goesOn = status => ['queued', 'running'].includes(status);
+
+const block = b => h('li', {class: `run-block ${b.status}`},
+  h('p', null, h('strong', null, `${b.sequence_number} ${b.block_name}`), ' ', statusBadge(b.status)),
+  shareBar(`${b.block_name}: ${b.progress_percentage} %`, b.progress_percentage / 100),
+  h('p', {class: 'note'}, `${number(b.progress_percentage)} %, ${number(b.processed_count)} of ${number(b.total_count)} rows in, `
+    + `${number(b.metrics?.row_count ?? 0)} rows out`),
+  b.error_message && h('p', {class: 'bad'}, b.error_message));
+
+// The links live for minutes, so that they are asked for by a click.
+function files(id) {
+  const box = h('div');
+  return h('div', null, h('p', null, button('Files', async () => {
+    const found = await ask('GET', `/workflows/runs/${id}/results/download-links`);
+    replace(box, table('Files', [
+      ['File', f => h('a', {href: f.download_url, download: f.filename}, f.filename)],
+      ['Block', f => f.block_name],
+      ['Rows', f => number(f.row_count), 'n'],
+    ], found, 'No block has made rows.'));
+  })), box);
 }
 
-async function showFiles(box, id) {
-  const answer = await ask('GET', `/workflows/runs/${id}/results/download-links`);
-  const files = Array.isArray(answer) ? answer : [answer];
-  replace(box, h('ul', null, files.map(file =>
-    h('li', null, h('a', {href: file.download_url, download: file.filename}, file.filename), ` ${number(file.row_count)} rows`))));
+export async function run(id) {
+  const box = h('div');
+  let status = null;
+  async function show() {
+    const live = await ask('GET', `/workflows/runs/${id}/live_status`);
+    const again = status !== live.overall_status;
+    status = live.overall_status;
+    const bars = h('ol', {class: 'run-blocks'}, live.blocks.map(block));
+    if (!again) return box.querySelector('.run-blocks').replaceWith(bars);
+    replace(box,
+      facts([
+        ['Status', [statusBadge(status), live.status_reason && ` ${live.status_reason}`]],
+        ['Began', exactly(live.started_at)],
+        ['Ended', exactly(live.completed_at)],
+        ['Workflow', h('code', null, live.workflow_id)],
+      ]),
+      live.error_message && h('p', {class: 'bad'}, live.error_message),
+      goesOn(status) && session.may('member') && sureButton('Cancel', 'Cancel it? What is done stays.', async () => {
+        await ask('POST', `/workflows/cancel?job_id=${id}`, {});
+        say('It is cancelled.');
+        await show();
+      }),
+      h('h3', null, 'Blocks'), bars, h('h3', null, 'Results'), files(id));
+  }
+  async function follow() {
+    if (!box.isConnected || !goesOn(status)) return;
+    await guarded(show);
+    setTimeout(follow, ASK_AGAIN_MS);
+  }
+  await show();
+  setTimeout(follow, ASK_AGAIN_MS);
+  return h('div', null, h('p', null, h('a', {href: '#/runs'}, 'All runs')), h('h2', null, 'Run'), box);
+}
+
+// A workflow that reads a file is started with one; another takes what is saved in it.
+async function startForm(workflows) {
+  const which = h('select', {required: true}, h('option', {value: ''}, 'choose one'),
+    workflows.map(w => h('option', {value: w.id}, w.name)));
+  const file = h('input', {type: 'file', accept: '.csv,text/csv'});
+  return form([field('Workflow', which), field('CSV file', file, 'Where the workflow reads one; else it takes the input that is saved in it.')],
+    'Start', async () => {
+      const order = {};
+      if (file.files.length > 0) {
+        const {handle_id} = await ask('POST', '/storage/csv/upload', file.files[0]);
+        order.specs_override = {resource_handle_id: handle_id};
+      }
+      const started = await ask('POST', `/workflows/run?workflow_id=${which.value}`, order);
+      say((started.warnings ?? []).concat('It is queued.').join(' '));
+      location.hash = `#/runs/${started.job_id}`;
+    });
 }
 
 export async function runs() {
-  const found = await ask('GET', '/workflows/runs?limit=100');
-  return h('div', null, h('h2', null, 'Runs'), table('Runs', [
-    ['Began', run => when(run.started_at ?? run.queued_at)],
-    ['Workflow', run => run.workflow_name],
-    ['Status', run => [statusBadge(run.status), run.error_message && ` ${run.error_message}`]],
-    ['Took', run => duration(run.duration_ms)],
-    ['', run => {
-      const box = h('div');
-      const goesOn = ['queued', 'running'].includes(run.status);
-      return [h('div', {class: 'buttons'},
-        button('Progress', () => showProgress(box, run.job_id)),
-        run.status === 'completed' && button('Files', () => showFiles(box, run.job_id)),
-        goesOn && session.may('member') && sureButton('Cancel', 'Cancel it?', async () => {
-          await ask('POST', `/workflows/cancel?job_id=${run.job_id}`, {});
-          say('It is being cancelled.');
-        })), box];
-    }],
-  ], found, 'No runs yet.'));
+  const [found, workflows] = await Promise.all([ask('GET', '/workflows/runs?limit=100'), ask('GET', '/workflows')]);
+  return h('div', null, h('h2', null, 'Runs'),
+    session.may('member') && workflows.length > 0 && h('details', {class: 'start'}, h('summary', null, 'Start a run'), await startForm(workflows)),
+    table('Runs, newest first', [
+      ['Queued', r => h('a', {href: `#/runs/${r.job_id}`}, when(r.queued_at))],
+      ['Workflow', r => r.workflow_name],
+      ['Status', r => [statusBadge(r.status), r.error_message && ` ${r.error_message}`]],
+      ['Blocks', r => number(r.blocks_count), 'n'],
+      ['Took', r => duration(r.duration_ms), 'n'],
+    ], found, 'No runs yet.'));
 }

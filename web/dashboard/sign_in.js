@@ -1,8 +1,8 @@
-// Signing in by address and password, and by the link of an invitation.
+// Signing in by address and password, and by the link of an invitation; and the sessions that are open.
 
 import {ask} from './api.js';
-import {h, replace} from './dom.js';
-import {field, form} from './parts.js';
+import {badge, h, replace, table, when} from './dom.js';
+import {field, form, sureButton} from './parts.js';
 
 function passwordInput(kind) {
   return h('input', {type: 'password', required: true, autocomplete: kind, maxlength: 200});
@@ -32,4 +32,20 @@ export async function invitation(token, entered) {
     form([field(found.has_password ? 'Your password' : 'A password for the next time', password,
       !found.has_password && 'At least 12 characters.')], 'Join',
     async () => entered(await ask('POST', '/dashboard/invitation/take', {token, password: password.value}))));
+}
+
+// The sessions of the one who is signed in, on this and other devices.
+export async function sessions() {
+  const {sessions: all} = await ask('GET', '/dashboard/sessions');
+  return h('div', null, h('h2', null, 'Sessions'),
+    h('p', null, 'Where you are signed in to this organisation. A session ends after 12 hours by itself.'),
+    h('p', null, sureButton('Sign out everywhere', 'End all of them, this one, too?', async () => {
+      await ask('DELETE', '/dashboard/sessions');
+      dispatchEvent(new Event('vedette-left'));
+    })),
+    table('Sessions', [
+      ['Since', s => when(s.created_at)],
+      ['Until', s => when(s.expires_at)],
+      ['Which', s => s.current ? badge('this one', 'good') : 'another'],
+    ], all));
 }

@@ -2,11 +2,36 @@
 
 import {ask, query} from './api.js';
 import {h, number, table} from './dom.js';
-import {barChart, field} from './parts.js';
+import {barChart, shareBar} from './figures.js';
+import {field} from './parts.js';
 
 const GROUPS = [['day', 'Day'], ['kind', 'Kind'], ['monitor', 'Monitor'], ['key', 'Key'], ['day,kind', 'Day and kind']];
 
+const DAY_MS = 86400000;
+const SHARES_SHOWN = 20;
+
 const labelOf = row => row.day ?? row.monitor_name ?? row.monitor ?? row.key_name ?? row.key ?? row.kind ?? 'others';
+
+// Every day of the time, those without charges too.
+export function daysOf(found) {
+  const by = new Map(found.rows.map(row => [row.day, row.credits]));
+  const days = [];
+  for (let at = Date.parse(found.from.slice(0, 10)); at < Date.parse(found.to); at += DAY_MS) {
+    const day = new Date(at).toISOString().slice(0, 10);
+    days.push([day, by.get(day) ?? 0]);
+  }
+  return days;
+}
+
+// What most was spent on, as bars of the greatest.
+function shares(rows) {
+  const most = Math.max(...rows.map(row => row.credits), 0);
+  if (most === 0) return null;
+  return h('ol', {class: 'shares'}, rows.toSorted((a, b) => b.credits - a.credits).slice(0, SHARES_SHOWN).map(row => {
+    const said = `${labelOf(row)}: ${number(row.credits)} credits`;
+    return h('li', null, h('p', null, said), shareBar(said, row.credits / most));
+  }));
+}
 
 export async function usage(filter) {
   const group = filter.group_by ?? 'day';
@@ -28,8 +53,8 @@ export async function usage(filter) {
     h('p', null, `${number(found.total.credits)} credits for ${number(found.total.checks)} checks and ${number(found.total.jobs)} jobs. `,
       h('a', {href: `/account/usage${query({...asked, format: 'csv'})}`, download: 'usage.csv'}, 'As CSV')),
     note && h('p', {class: 'note'}, note),
-    names.length === 1 && found.rows.length > 0 && barChart('Credits', 'credits', found.rows.map(row =>
-      [String(labelOf(row)).slice(0, 12), row.credits])),
+    group === 'day' && found.rows.length > 0 && barChart('Credits by day', 'credits', daysOf(found)),
+    names.length === 1 && group !== 'day' && shares(found.rows),
     table('Usage', [
       ...names.map(name => [GROUPS.find(([v]) => v === name)[1], row => name === 'monitor' ? row.monitor_name ?? '–'
         : name === 'key' ? row.key_name ?? row.key ?? '–' : row[name] ?? '–']),

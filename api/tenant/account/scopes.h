@@ -38,8 +38,8 @@ constexpr bool MayUse(const domain::KeyScopes& scopes, std::string_view method,
                       std::string_view pattern) {
   const auto scope = ScopeOf(pattern);
   if (!scope) return scopes.all();
-  // Everybody may see and end his own session.
-  if (pattern == "/dashboard/session") return true;
+  // Everybody may see and end his own sessions.
+  if (pattern.starts_with("/dashboard/session")) return true;
   const bool reads = method == "GET" && *scope != domain::KeyScope::kAccount;
   return scopes.Has(*scope) || (reads && scopes.Has(domain::KeyScope::kRead));
 }

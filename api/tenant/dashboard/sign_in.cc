@@ -25,23 +25,33 @@ constexpr std::chrono::hours kSessionLife{12};
 constexpr std::size_t kPasswordCharsMin = 12;
 constexpr std::size_t kPasswordCharsMax = 200;
 constexpr std::size_t kTokenCharsMax = 100;
-// Tries in a minute: for one address, whoever it is of, and from one remote address.
+constexpr int kSessionsShown = 100;
+// Tries in a minute: for one address, also for one that nobody has, and from one remote address.
 constexpr std::int64_t kTriesOfAddressMax = 10;
 constexpr std::int64_t kTriesFromMax = 60;
 
-// Counts a try before anything is looked up, so that a refusal says nothing of who exists.
-void CountTry(Call& call, std::string_view email) {
+// Counts a try before anything is looked up, so that a refusal says nothing of who exists. Without
+// an address it counts for the remote address alone, so that no stranger uses up others' tries.
+void CountTry(Call& call, std::string_view email = {}) {
   const base::Uuid nobody{};
   const auto count = [&](const std::string& what) {
     return store::CountRequest(call.session(), domain::UserPrincipal(nobody, what)).requests;
   };
-  const auto of_address = count("sign-in of " + std::string(email));
+  const auto of_address = email.empty() ? 0 : count("sign-in of " + std::string(email));
   const auto from = count("sign-in from " + call.request().remote_address);
   if (of_address <= kTriesOfAddressMax && from <= kTriesFromMax) return;
   rest::Reply reply =
       rest::ErrorReply(429, "rate_limited", "too many tries to sign in: wait for a minute");
   reply.headers.emplace_back("Retry-After", "60");
   throw rest::Refusal(std::move(reply));
+}
+
+// Another site's page must not sign its visitor in with an account of its own choice. Browsers say
+// from where a request comes, and nothing else does.
+void CheckSameSite(const Call& call) {
+  const std::string_view from = call.request().Header("sec-fetch-site");
+  if (from.empty() || from == "same-origin" || from == "none") return;
+  throw rest::Refusal(403, "cross_site", "the dashboard signs in from its own pages alone");
 }
 
 rest::Reply WrongPassword() {
@@ -63,14 +73,31 @@ base::Json MembershipJson(const store::Membership& one) {
           {"role", domain::MemberRoleName(one.role)}};
 }
 
-// Opens a session of a member and gives it to the browser.
-rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership) {
+// The entry of something that a member does by signing in.
+store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
+                                const std::string& email, std::string action) {
   store::AuditEntry audit;
   audit.actor = "user " + email;
-  audit.action = "session.create";
+  audit.action = std::move(action);
   audit.remote_address = call.request().remote_address;
-  const auto made = store::CreateSession(call.session(), call.parts.clock, membership.org_id,
-                                         {email, std::nullopt, std::nullopt, kSessionLife}, audit);
+  audit.principal = domain::Principal{
+      .kind = domain::PrincipalKind::kUser,
+      .id = domain::UserPrincipal(org_id, email),
+      .label = audit.actor,
+  };
+  return audit;
+}
+
+// Opens a session of a member and gives it to the browser.
+rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership) {
+  const auto made =
+      store::CreateSession(call.session(), call.parts.clock, membership.org_id,
+                           {.user_id = email,
+                            .name = std::nullopt,
+                            .team_id = std::nullopt,
+                            .ttl = kSessionLife,
+                            .for_members = true},
+                           AuditOfMember(call, membership.org_id, email, "session.create"));
   if (made.kind != store::SessionOutcome::Kind::kDone) return WrongPassword();
   base::Json body = MembershipJson(membership);
   body["email"] = email;
@@ -86,6 +113,27 @@ bool IsPasswordOf(const std::optional<store::Person>& person, const std::string&
   static const std::string kNobodys = base::HashPassword("nobody's");
   const bool right = base::IsPassword(password, person ? person->password : kNobodys);
   return person && right;
+}
+
+struct Own {
+  store::OwnSession session;
+  std::string token;
+};
+// The session that a request shows.
+Own FindOwn(Call& call) {
+  CheckDashboard(call);
+  const auto credential = FindCredential(call.request());
+  const auto* shown = std::get_if<Credential>(&credential);
+  auto own = shown == nullptr ? std::nullopt : store::FindSession(call.session(), shown->text);
+  if (own) return {std::move(*own), std::string(shown->text)};
+  throw rest::Refusal(rest::NotFound("session: this request was made with another credential"));
+}
+
+// The answer that takes the cookie away.
+rest::Reply SignedOut() {
+  rest::Reply reply = rest::JsonReply(200, {{"signed_out", true}});
+  reply.headers.emplace_back("Set-Cookie", CookieText("", std::chrono::seconds(0)));
+  return reply;
 }
 
 }  // namespace
@@ -108,6 +156,7 @@ std::string ReadAddress(rest::BodyReader* body) {
 
 rest::Handled SignIn(Call& call) {
   CheckDashboard(call);
+  CheckSameSite(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
   const std::string email = ReadAddress(&body);
   const std::string password =
@@ -137,7 +186,7 @@ rest::Handled ShowInvitation(Call& call) {
   const std::string token =
       body.Text("token", rest::Presence::kRequired, 1, kTokenCharsMax).value_or("");
   body.Check();
-  CountTry(call, "invitations");
+  CountTry(call);
   const auto found = store::FindInvitation(call.session(), token);
   if (!found) return NoInvitation();
   return rest::JsonReply(200, {{"organisation", found->organisation},
@@ -148,6 +197,7 @@ rest::Handled ShowInvitation(Call& call) {
 
 rest::Handled TakeInvitation(Call& call) {
   CheckDashboard(call);
+  CheckSameSite(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const std::string token =
       body.Text("token", rest::Presence::kRequired, 1, kTokenCharsMax).value_or("");
@@ -155,7 +205,7 @@ rest::Handled TakeInvitation(Call& call) {
       body.Text("password", rest::Presence::kRequired, 1, kPasswordCharsMax).value_or("");
   body.Check();
   const auto found = store::FindInvitation(call.session(), token);
-  CountTry(call, found ? std::string_view(found->email) : "invitations");
+  CountTry(call, found ? std::string_view(found->email) : std::string_view());
   if (!found) return NoInvitation();
   // A holder who has a password already shows it: a link alone does not open his other
   // organisations.
@@ -166,9 +216,7 @@ rest::Handled TakeInvitation(Call& call) {
         fmt::format("A password has at least {} characters", kPasswordCharsMin));
   }
   const std::string stored = found->password ? *found->password : base::HashPassword(password);
-  store::AuditEntry audit;
-  audit.action = "invitation.accept";
-  audit.remote_address = call.request().remote_address;
+  const auto audit = AuditOfMember(call, found->org_id, found->email, "invitation.accept");
   if (!store::AcceptInvitation(call.session(), call.parts.clock, token, stored, audit)) {
     return NoInvitation();
   }
@@ -176,34 +224,44 @@ rest::Handled TakeInvitation(Call& call) {
 }
 
 rest::Handled ShowOwnSession(Call& call) {
-  CheckDashboard(call);
-  const auto credential = FindCredential(call.request());
-  const auto* shown = std::get_if<Credential>(&credential);
-  const auto own =
-      shown == nullptr ? std::nullopt : store::FindSession(call.session(), shown->text);
-  if (!own) return rest::NotFound("session: this request was made with another credential");
+  const auto [own, token] = FindOwn(call);
   return rest::JsonReply(
-      200, {{"id", own->id.ToString()},
-            {"email", own->user_id},
+      200, {{"id", own.id.ToString()},
+            {"email", own.user_id},
             {"org_id", call.caller.org_id.ToString()},
-            {"organisation", own->organisation},
-            {"role", domain::MemberRoleName(own->role.value_or(domain::MemberRole::kOwner))},
-            {"csrf_token", CsrfTokenOf(shown->text)},
-            {"expires_at", base::FormatTimestamp(own->expires_at)}});
+            {"organisation", own.organisation},
+            {"role", domain::MemberRoleName(own.role.value_or(domain::MemberRole::kOwner))},
+            {"csrf_token", CsrfTokenOf(token)},
+            {"expires_at", base::FormatTimestamp(own.expires_at)}});
 }
 
 rest::Handled SignOut(Call& call) {
-  CheckDashboard(call);
-  const auto credential = FindCredential(call.request());
-  const auto* shown = std::get_if<Credential>(&credential);
-  const auto own =
-      shown == nullptr ? std::nullopt : store::FindSession(call.session(), shown->text);
-  if (!own) return rest::NotFound("session: this request was made with another credential");
-  store::EndSession(call.session(), call.parts.clock, call.caller.org_id, own->id,
-                    AuditOf(call, "session.end", own->id.ToString()));
-  rest::Reply reply = rest::JsonReply(200, {{"signed_out", true}});
-  reply.headers.emplace_back("Set-Cookie", CookieText("", std::chrono::seconds(0)));
-  return reply;
+  const store::OwnSession own = FindOwn(call).session;
+  store::EndSession(call.session(), call.parts.clock, call.caller.org_id, own.id,
+                    AuditOf(call, "session.end", own.id.ToString()));
+  return SignedOut();
+}
+
+rest::Handled ListOwnSessions(Call& call) {
+  const store::OwnSession own = FindOwn(call).session;
+  const auto all = store::ListSessions(
+      call.session(), call.caller.org_id,
+      {.before = std::nullopt, .user_id = own.user_id, .limit = kSessionsShown});
+  base::Json sessions = base::Json::array();
+  for (const store::LiveSession& one : all.value_or(std::vector<store::LiveSession>())) {
+    sessions.push_back({{"id", one.id.ToString()},
+                        {"created_at", base::FormatTimestamp(one.created_at)},
+                        {"expires_at", base::FormatTimestamp(one.expires_at)},
+                        {"current", one.id == own.id}});
+  }
+  return rest::JsonReply(200, {{"sessions", std::move(sessions)}});
+}
+
+rest::Handled SignOutEverywhere(Call& call) {
+  const store::OwnSession own = FindOwn(call).session;
+  store::EndSessionsOf(call.session(), call.parts.clock, call.caller.org_id, own.user_id,
+                       AuditOf(call, "session.end_all"));
+  return SignedOut();
 }
 
 }  // namespace vedette::api

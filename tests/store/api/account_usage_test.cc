@@ -26,6 +26,7 @@ class ApiUsage : public ApiTest {
   }
   std::string NewJob(const std::string& key) {
     const Json lead{{"lead", {{"name", "Ada Lovelace"}, {"domain", "engines.example"}}}};
+    Sql("update account set balance_mc = 1000000 returning 1");
     EXPECT_LT(Ask("POST", "/find-email-async", lead, {{"x-api-key", key}}).status, 300);
     return Sql("select id from job");
   }

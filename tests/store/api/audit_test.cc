@@ -243,6 +243,7 @@ const std::set<std::string> kWithAnEntry = {
     "/account/invitations",
     "/account/invitations/{invitation_id}",
     "/dashboard/session",
+    "/dashboard/sessions",
     "/account/deliveries/replay",
     "/account/deliveries/{delivery_id}/resend",
     "/storage/csv/upload",

@@ -4,8 +4,11 @@
 
 #include <string>
 
+#include "api/tenant/account/scopes.h"
 #include "api/tenant/credentials.h"
+#include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
+#include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 
 namespace vedette::test {
@@ -71,6 +74,12 @@ TEST_F(ApiMembers, AnInvitationLetsItsHolderInOnceAndThenThePasswordDoes) {
   EXPECT_EQ(Take(token).status, 404) << "once";
   EXPECT_EQ(Post("/dashboard/invitation", Json{{"token", token}}).status, 404);
   EXPECT_EQ(SignIn("ADA@example.com").status, 200);
+  // Its own organisation sees who did it, and from where.
+  const Json entries = Ask("GET", "/account/audit").body["audit"];
+  EXPECT_EQ(entries[0]["action"], "session.create");
+  EXPECT_EQ(entries[0]["actor"], "user ada@example.com");
+  EXPECT_EQ(entries[2]["action"], "invitation.accept");
+  EXPECT_EQ(entries[2]["actor"], "user ada@example.com");
   EXPECT_EQ(Sql("select password like '$argon2id$%' from member_password"), "t");
 }
 
@@ -130,6 +139,28 @@ TEST_F(ApiMembers, ARoleMayDoWhatIsItsOwnAndAChangeHoldsAtOnce) {
   EXPECT_EQ(With("GET", "/monitors", Reads(bob)).status, 401);
 }
 
+TEST_F(ApiMembers, RolesHoldOnEveryRouteOfTheTable) {
+  using domain::KeyScope;
+  const std::pair<const char*, domain::KeyScopes> roles[] = {
+      {"viewer", {KeyScope::kRead}},
+      {"member",
+       {KeyScope::kRead, KeyScope::kMonitors, KeyScope::kLookups, KeyScope::kWorkflows,
+        KeyScope::kSearch}},
+      {"owner", domain::KeyScopes()}};
+  for (const auto& [role, scopes] : roles) {
+    const Reply member = Take(Invite(std::string(role) + "@example.com", role));
+    for (const api::Route* route : CredentialRoutes()) {
+      // Signing out is everybody's, and ends what is tried here.
+      if (route->method == "DELETE" && route->pattern.starts_with("/dashboard")) continue;
+      net::ServerRequest request = BareRequest(*route);
+      request.headers = Changes(member);
+      const bool may = api::MayUse(scopes, route->method, route->pattern);
+      EXPECT_EQ(AskRaw(std::move(request)).error() != "insufficient_scope", may)
+          << role << " " << route->method << " " << route->pattern;
+    }
+  }
+}
+
 TEST_F(ApiMembers, AnOrganisationKeepsAnOwner) {
   Take(Invite("ada@example.com", "owner"));
   const std::string path = "/account/members/ada%40example.com";
@@ -146,6 +177,92 @@ TEST_F(ApiMembers, WhoSignsOutIsOutAndHisOtherSessionsStay) {
   EXPECT_EQ(With("DELETE", "/dashboard/session", Changes(one)).status, 200);
   EXPECT_EQ(With("GET", "/dashboard/session", Reads(one)).status, 401);
   EXPECT_EQ(With("GET", "/dashboard/session", Reads(two)).status, 200);
+}
+
+TEST_F(ApiMembers, SessionsAreListedAndSignedOutOfEverywhere) {
+  const Reply one = Take(Invite("ada@example.com", "viewer"));
+  const Reply two = SignIn("ada@example.com");
+  const Reply bob = Take(Invite("bob@example.com", "owner"));
+  const Json sessions = With("GET", "/dashboard/sessions", Reads(one)).body["sessions"];
+  ASSERT_EQ(sessions.size(), 2U) << sessions;
+  EXPECT_EQ(sessions[0]["current"], false);
+  EXPECT_EQ(sessions[1]["current"], true);
+  Sql("delete from audit");
+  const Reply out = With("DELETE", "/dashboard/sessions", Changes(one));
+  EXPECT_EQ(out.status, 200) << out.raw.body;
+  EXPECT_THAT(out.Header("Set-Cookie"), HasSubstr("Max-Age=0"));
+  for (const Reply& gone : {one, two}) {
+    EXPECT_EQ(With("GET", "/monitors", Reads(gone)).status, 401);
+  }
+  EXPECT_EQ(With("GET", "/monitors", Reads(bob)).status, 200);
+  EXPECT_EQ(Sql("select string_agg(action || ' ' || target || ' ' || actor, ',') from audit"),
+            "session.end_all ada@example.com user ada@example.com");
+}
+
+TEST_F(ApiMembers, SigningInMakesANewSessionWhateverTheBrowserShows) {
+  const Reply stranger = Take(Invite("eve@example.com", "viewer"));
+  Take(Invite("ada@example.com", "owner"));
+  // The cookie that a stranger has put into the browser of somebody who signs in.
+  net::ServerRequest request = Request("POST", "/dashboard/sign-in", {});
+  request.headers = Reads(stranger);
+  request.headers.emplace_back("content-type", "application/json");
+  request.body = Json{{"email", "ada@example.com"}, {"password", kPassword}}.dump();
+  const Reply ada = AskRaw(std::move(request));
+  ASSERT_EQ(ada.status, 200) << ada.raw.body;
+  EXPECT_NE(Reads(ada), Reads(stranger));
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(ada)).body["email"], "ada@example.com");
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(stranger)).body["email"], "eve@example.com");
+}
+
+TEST_F(ApiMembers, EveryRouteThatChangesSomethingRefusesACookieAlone) {
+  const Reply ada = Take(Invite("ada@example.com", "owner"));
+  int tried = 0;
+  for (const api::Route* route : CredentialRoutes()) {
+    if (route->method == "GET") continue;
+    net::ServerRequest request = BareRequest(*route);
+    request.headers = Reads(ada);
+    EXPECT_EQ(AskRaw(std::move(request)).error(), "csrf_token_missing") << route->pattern;
+    ++tried;
+  }
+  EXPECT_GT(tried, 40);
+}
+
+// A page of another site can send a form, or text, and no JSON.
+TEST_F(ApiMembers, AFormOfAnotherSiteSignsNobodyIn) {
+  Take(Invite("ada@example.com", "owner"));
+  for (const char* type : {"text/plain", "application/x-www-form-urlencoded"}) {
+    net::ServerRequest request = Request("POST", "/dashboard/sign-in", {});
+    request.headers = {{"content-type", type}};
+    request.body = Json{{"email", "ada@example.com"}, {"password", kPassword}}.dump();
+    EXPECT_EQ(AskRaw(std::move(request)).status, 415) << type;
+  }
+  // A script can leave the type out; the browser says where it runs.
+  const Json body{{"email", "ada@example.com"}, {"password", kPassword}};
+  for (const char* from : {"cross-site", "same-site"}) {
+    EXPECT_EQ(Post("/dashboard/sign-in", body, {{"sec-fetch-site", from}}).error(), "cross_site");
+  }
+  EXPECT_EQ(Post("/dashboard/sign-in", body, {{"sec-fetch-site", "same-origin"}}).status, 200);
+}
+
+TEST_F(ApiMembers, WhoIsNoMemberAnyMoreGetsNoSession) {
+  Take(Invite("ada@example.com", "viewer"));
+  Sql("delete from org_user");
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const auto made = store::CreateSession(session, clock, *base::Uuid::Parse(acme.org_id),
+                                         {.user_id = "ada@example.com",
+                                          .name = std::nullopt,
+                                          .team_id = std::nullopt,
+                                          .ttl = std::chrono::hours(1),
+                                          .for_members = true},
+                                         {});
+  EXPECT_EQ(made.kind, store::SessionOutcome::Kind::kNoMember);
+  EXPECT_EQ(Sql("select count(*) from org_user"), "0");
+}
+
+TEST_F(ApiMembers, NobodyUsesUpTheTriesOfOthersWithLinksThatAreNone) {
+  const std::string token = Invite("ada@example.com", "viewer");
+  for (int i = 0; i < 12; ++i) Post("/dashboard/invitation", Json{{"token", "vd_inv_x"}});
+  EXPECT_EQ(Take(token).status, 200);
 }
 
 TEST_F(ApiMembers, ALinkDoesNotOpenTheOtherOrganisationsOfWhoHasAPassword) {

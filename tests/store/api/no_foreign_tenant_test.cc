@@ -199,7 +199,7 @@ class ApiTenants : public ApiTest {
       };
     };
     const std::string none = base::Uuid::V4().ToString();
-    return {
+    Tries tries = {
         {"GET /account/api-keys",
          [this, key](const Headers& caller, bool same_organisation) {
            const Reply reply = Ask("GET", "/account/api-keys", caller);
@@ -248,6 +248,48 @@ class ApiTenants : public ApiTest {
            if (same_organisation) return;
            EXPECT_EQ(reply.body["rows"], Json::array());
          }},
+    };
+    tries.merge(TriesOfMembers());
+    return tries;
+  }
+
+  // How a stranger would use members, invitations and sessions: those of another organisation are
+  // no sessions and no members of its own, and a key is no session at all.
+  Tries TriesOfMembers() {
+    config.dashboard.enabled = true;
+    const Json order{{"email", "ada@example.com"}, {"role", "owner"}};
+    const std::string id = Ask("POST", "/account/invitations", order).body["id"];
+    Sql("insert into org_user (org_id, user_id, role) values ('" + acme.org_id +
+        "', 'ada@example.com', 2), ('" + acme.org_id + "', 'bob@example.com', 2)");
+    const auto managed = [this](const std::string& method, const std::string& target,
+                                const std::string& body) {
+      return [this, method, target, body](const Headers& key, bool same_organisation) {
+        net::ServerRequest request = Request(method, target, key);
+        request.body = body;
+        const Reply reply = AskRaw(std::move(request));
+        const bool lists = method == "GET";
+        EXPECT_EQ(reply.status, same_organisation ? 403 : lists ? 200 : 404) << method << target;
+        EXPECT_EQ(reply.raw.body.find("ada@"), std::string::npos) << target;
+      };
+    };
+    const auto no_session = [this](const std::string& method, const std::string& target) {
+      return [this, method, target](const Headers& key, bool) {
+        EXPECT_EQ(Ask(method, target, key).status, 404) << target;
+      };
+    };
+    const std::string ada = "/account/members/ada%40example.com";
+    return {
+        {"GET /account/members", managed("GET", "/account/members", "")},
+        {"POST /account/members/{email}/update",
+         managed("POST", ada + "/update", R"({"role":"viewer"})")},
+        {"DELETE /account/members/{email}", managed("DELETE", ada, "")},
+        {"GET /account/invitations", managed("GET", "/account/invitations", "")},
+        {"DELETE /account/invitations/{invitation_id}",
+         managed("DELETE", "/account/invitations/" + id, "")},
+        {"GET /dashboard/session", no_session("GET", "/dashboard/session")},
+        {"DELETE /dashboard/session", no_session("DELETE", "/dashboard/session")},
+        {"GET /dashboard/sessions", no_session("GET", "/dashboard/sessions")},
+        {"DELETE /dashboard/sessions", no_session("DELETE", "/dashboard/sessions")},
     };
   }
 
@@ -405,16 +447,24 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
 }
 
 // Routes that take no id at all.
-const std::set<std::string> kWithoutIds = {
-    "POST /storage/csv/upload",        "POST /find-email",
-    "POST /find-email-async",          "POST /find-email-bulk",
-    "POST /find-email-bulk-async",     "POST /reverse-email",
-    "POST /reverse-email-async",       "POST /reverse-email-bulk",
-    "POST /reverse-email-bulk-async",  "POST /verify-age",
-    "GET /search/filter-capabilities", "POST /v1/atlas/investigations",
-    "GET /workflows/blocks",           "POST /workflows/create_workflow",
-    "POST /account/api-keys",          "POST /channels",
-    "POST /search/exclusion-lists"};
+const std::set<std::string> kWithoutIds = {"POST /storage/csv/upload",
+                                           "POST /find-email",
+                                           "POST /find-email-async",
+                                           "POST /find-email-bulk",
+                                           "POST /find-email-bulk-async",
+                                           "POST /reverse-email",
+                                           "POST /reverse-email-async",
+                                           "POST /reverse-email-bulk",
+                                           "POST /reverse-email-bulk-async",
+                                           "POST /verify-age",
+                                           "GET /search/filter-capabilities",
+                                           "POST /v1/atlas/investigations",
+                                           "GET /workflows/blocks",
+                                           "POST /workflows/create_workflow",
+                                           "POST /account/api-keys",
+                                           "POST /account/invitations",
+                                           "POST /channels",
+                                           "POST /search/exclusion-lists"};
 
 // Every route that takes ids elsewhere than in the path's {monitor_id}, with foreign ones.
 TEST_F(ApiTenants, RoutesWithoutAMonitorIdShowAndTakeNothingForeign) {

@@ -21,7 +21,8 @@ TEST(Routes, LiteralSegmentsComeFirst) {
 TEST(Routes, NameTheMethodsOfAPath) {
   EXPECT_EQ(Router().AllowedMethods("/monitors"), "POST, GET");
   EXPECT_EQ(Router().AllowedMethods("/monitors/x/trigger"), "POST");
-  EXPECT_FALSE(Router().Find("DELETE", "/monitors/x"));
+  EXPECT_EQ(Router().AllowedMethods("/monitors/x"), "GET, DELETE");
+  EXPECT_FALSE(Router().Find("DELETE", "/monitors/x/trigger"));
 }
 
 }  // namespace

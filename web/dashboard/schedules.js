@@ -1,0 +1,62 @@
+// Workflows that run by themselves.
+
+import {ask, session} from './api.js';
+import {badge, h, table, when} from './dom.js';
+import {again, button, field, form, say, sureButton} from './parts.js';
+
+// Schedules are read workflow by workflow: beyond, a workflow is chosen.
+const WORKFLOWS_READ = 20;
+
+function newSchedule(workflows) {
+  const workflow = h('select', {required: true}, h('option', {value: ''}, 'choose one'),
+    workflows.map(w => h('option', {value: w.id}, w.name)));
+  const name = h('input', {required: true, maxlength: 200});
+  const at = h('input', {required: true, placeholder: '0 9 * * 1-5'});
+  const zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'});
+  return h('details', {class: 'start'}, h('summary', null, 'New schedule'),
+    form([field('Workflow', workflow), field('Name', name),
+      field('When', at, 'Five fields of cron, such as 0 9 * * 1-5; or how often, such as 6h'), field('Time zone', zone)], 'Create', async () => {
+      const when = at.value.trim().includes(' ') ? {cron: at.value.trim(), time_zone: zone.value.trim() || undefined} : {frequency: at.value.trim()};
+      await ask('POST', `/workflows/${workflow.value}/schedules`, {name: name.value, ...when});
+      say('Created.');
+      again();
+    }));
+}
+
+function actions(s) {
+  const path = `/workflows/${s.workflow_id}/schedules/${s.id}`;
+  const act = (method, behind, body, said) => async () => {
+    await ask(method, path + behind, body);
+    say(said);
+    again();
+  };
+  return h('div', {class: 'buttons'},
+    button(s.is_active ? 'Pause' : 'Resume', act('POST', '/update', {is_active: !s.is_active}, s.is_active ? 'Paused.' : 'Resumed.')),
+    button('Run now', async () => {
+      await ask('POST', `${path}/trigger`, {});
+      location.hash = '#/runs';
+    }),
+    sureButton('Delete', 'Delete it?', act('DELETE', '', undefined, 'Deleted.')));
+}
+
+export async function schedules(filter) {
+  const workflows = await ask('GET', '/workflows');
+  const shown = filter.workflow_id ? workflows.filter(w => w.id === filter.workflow_id) : workflows.slice(0, WORKFLOWS_READ);
+  const read = await Promise.all(shown.map(async w => {
+    const {schedules: found} = await ask('GET', `/workflows/${w.id}/schedules`);
+    return found.map(s => ({...s, workflow: w.name}));
+  }));
+  const may = session.may('member');
+  return h('div', null, h('h2', null, 'Schedules'),
+    may && workflows.length > 0 && newSchedule(workflows),
+    workflows.length > shown.length && h('p', {class: 'filter'}, 'Those of the first workflows; of another: ',
+      workflows.slice(WORKFLOWS_READ).map(w => [h('a', {href: `#/schedules?workflow_id=${w.id}`}, w.name), ' '])),
+    table('Schedules of workflows', [
+      ['Name', s => s.name],
+      ['Workflow', s => s.workflow],
+      ['When', s => s.cron ? [h('code', null, s.cron), ` ${s.time_zone}`] : `every ${s.frequency}`],
+      ['Next', s => when(s.next_run_times[0])],
+      ['State', s => [s.is_active ? badge('active', 'good') : badge('paused', 'warn'), s.paused_message && ` ${s.paused_message}`]],
+      may && ['Actions', actions],
+    ].filter(Boolean), read.flat(), workflows.length === 0 ? 'There is no workflow yet.' : 'No workflow runs by itself.'));
+}
