@@ -11,6 +11,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -21,6 +22,7 @@
 #include "app/commands.h"
 #include "app/ctl/ctl.h"
 #include "app/demo/demo.h"
+#include "app/private_postgres.h"
 #include "app/probe_set.h"
 #include "app/process.h"
 #include "app/service.h"
@@ -105,10 +107,9 @@ std::string UnknownWord(const CLI::App& app, int argc, const char* const* argv) 
 struct CommonOptions {
   std::string config_path;
   // While the process has one thread: the lists of domains are read without a lock from then on.
-  config::Config Load() const {
+  config::Config Load(const config::Environment& environment = config::ProcessEnvironment()) const {
     config::Config config = config::LoadConfig(
-        config_path.empty() ? std::nullopt : std::optional<std::string>(config_path),
-        config::ProcessEnvironment());
+        config_path.empty() ? std::nullopt : std::optional<std::string>(config_path), environment);
     domain::AddFreeMailboxDomains(config.mail_domains.free);
     domain::AddDisposableDomains(config.mail_domains.disposable);
     return config;
@@ -127,13 +128,38 @@ base::Logger MakeLogger(const config::LogConfig& config) {
 // What `vedette serve` is given.
 struct ServeOptions {
   std::string roles;
+  std::string private_postgres;  // a directory; empty: the database that is configured
   bool debuggable = false;
 };
 
+// Starts a PostgreSQL of our own in `dir`, brings its schema up to date, and returns the
+// configuration with its address. What is wrong in the configuration is told before.
+config::Config StartPrivatePostgres(const CommonOptions& common, const std::string& dir,
+                                    std::unique_ptr<PrivatePostgres>* postgres) {
+  const config::Config given = common.Load();
+  if (!given.database.url.empty()) {
+    throw config::ConfigError(
+        "serve: --private-postgres is for a process without a database; leave it out, or unset "
+        "database.url (VEDETTE_DATABASE_URL)");
+  }
+  const base::Logger log = MakeLogger(given.log).For("postgres");
+  PrivatePostgresOptions options;
+  options.say = [log](std::string_view sentence) { log.Info(sentence); };
+  *postgres = std::make_unique<PrivatePostgres>(dir, std::move(options));
+  (*postgres)->Start();
+  config::Environment environment = config::ProcessEnvironment();
+  environment["VEDETTE_DATABASE_URL"] = (*postgres)->Url();
+  config::Config config = common.Load(environment);
+  base::Logger migration = MakeLogger(config.log);
+  Migrate(config, migration);
+  return config;
+}
+
 // `roles`: as they were given, if they were.
-int Serve(const CommonOptions& common, const std::optional<std::string>& roles, bool debuggable) {
-  if (!debuggable) ForbidDumps();
-  const config::Config config = common.Load();
+int Serve(const CommonOptions& common, const ServeOptions& given,
+          const std::optional<std::string>& roles) {
+  if (!given.debuggable) ForbidDumps();
+  std::unique_ptr<PrivatePostgres> postgres;  // ends after all that uses it
   std::set<Role> wanted = AllRoles();
   try {
     if (roles) wanted = ParseRoles(*roles);
@@ -141,6 +167,10 @@ int Serve(const CommonOptions& common, const std::optional<std::string>& roles, 
     throw config::ConfigError(error.what());
   }
   const StopSignals signals;
+  const config::Config config =
+      given.private_postgres.empty()
+          ? common.Load()
+          : StartPrivatePostgres(common, given.private_postgres, &postgres);
   const base::SystemClock clock;
   const base::Logger log = MakeLogger(config.log);
   ProvideDescriptors(NeedOfDescriptors(config, wanted), log);
@@ -290,14 +320,15 @@ void AddServe(CLI::App& app, CommandLine* line) {
   AddConfig(serve, &line->common);
   const CLI::Option* roles = serve->add_option(
       "--roles", line->serve.roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+  serve->add_option("--private-postgres", line->serve.private_postgres,
+                    "Without a database: start one of our own, whose data is kept in this folder");
   serve->add_flag("--debuggable", line->serve.debuggable,
                   "Let debuggers look into the process, and the system write core dumps of it; "
                   "both see keys, tokens and what is looked up");
   serve->callback([line, roles] {
     const ServeOptions& given = line->serve;
     line->status =
-        Serve(line->common, roles->count() > 0 ? std::optional(given.roles) : std::nullopt,
-              given.debuggable);
+        Serve(line->common, given, roles->count() > 0 ? std::optional(given.roles) : std::nullopt);
   });
 }
 

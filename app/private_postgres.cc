@@ -272,6 +272,13 @@ void PrivatePostgres::LockHome() {
 }
 
 void PrivatePostgres::FindBinaries() {
+  if (!options_.bin.empty()) {
+    if (!HasServer(options_.bin)) {
+      throw std::runtime_error(fmt::format("{} has no initdb and postgres", options_.bin.native()));
+    }
+    bin_ = options_.bin;
+    return;
+  }
   std::vector<std::pair<int, fs::path>> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/usr/lib/postgresql", ignored)) {

@@ -17,17 +17,19 @@ struct PrivatePostgresOptions {
   int connections_max = 100;
   // The user that the server runs as where this process is root, which PostgreSQL refuses.
   std::string user = "postgres";
+  // The directory of initdb, pg_ctl and postgres; empty: they are looked for.
+  std::filesystem::path bin = {};
   std::chrono::seconds start_max{60};
   // Told, in a sentence, what a reader should know: where the data went, what was found running.
   std::function<void(std::string_view)> say;
 };
 
 // A PostgreSQL of our own: a cluster in DIR/postgres, made by initdb and run by pg_ctl of version
-// 15 or later from Debian's /usr/lib/postgresql (or from pg_config), reachable only through a Unix
-// socket in a directory that only its user may enter; no TCP. The cluster survives; the server
-// lives as long as this object, and never longer than the process: a watcher beside it, which waits
-// for our end of a pipe to close, stops it (a fast shutdown). What a crash of both left behind,
-// another Start on the same DIR clears away.
+// 15 or later from Debian's /usr/lib/postgresql (or from pg_config, or `options.bin`), reachable
+// only through a Unix socket in a directory that only its user may enter; no TCP. The cluster
+// survives; the server lives as long as this object, and never longer than the process: a watcher
+// beside it, which waits for our end of a pipe to close, stops it (a fast shutdown). What a crash
+// of both left behind, another Start on the same DIR clears away.
 //
 // Started by root, the server runs as `options.user`. Where that user cannot reach DIR (a checkout
 // under /root), the cluster is kept under /var/lib/vedette/<hash of DIR>, and forgotten when DIR

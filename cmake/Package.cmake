@@ -1,6 +1,7 @@
 # `cmake --build build/release --target package` makes vedette_VERSION_ARCHITECTURE.deb in the build directory: the stripped
 # binary with the libraries it needs as dependencies, the unit and its settings of deploy/, the manual pages, the documents
-# that the unit names, and the scripts of deploy/package. tests/e2e/test_package.py installs, upgrades and purges it.
+# that the unit names, and the scripts of deploy/package. tests/e2e/test_package.py installs, upgrades and purges it. The same
+# commit, compiler and libraries make the same bytes (PackageTime.cmake; -fmacro-prefix-map in CMakeLists.txt).
 # (dpkg-dev and file are needed to make it; both are in scripts/packages.)
 
 # The manual pages are what the binary says of itself, so that they cannot be out of date.
@@ -28,6 +29,7 @@ set(CPACK_PACKAGE_CONTACT "The vedette maintainers <vedette@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "watches rows of subjects and sends signed webhooks")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_SOURCE_DIR}/cmake/PackageTime.cmake")
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

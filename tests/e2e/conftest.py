@@ -31,6 +31,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone: within times that hold on a machine of its own; ctest runs nothing beside it")
+    config.addinivalue_line("markers", "nightly: takes long, or what a machine may not have; ctest runs it in a nightly run")
     config.addinivalue_line("markers", "empty_database: the fixture `database` is not migrated")
 
 

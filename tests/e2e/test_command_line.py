@@ -21,7 +21,8 @@ def run(binary, *arguments, stdin=b"", environment=None):
 
 def test_version_and_help(binary):
     version = run(binary, "--version").stdout
-    assert re.fullmatch(rb"vedette \d+\.\d+\.\d+ \(([0-9a-f]{12}|unknown)\)\n", version)
+    project = re.search(rb"project\(vedette VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_bytes())[1]
+    assert re.fullmatch(rb"vedette (\d+\.\d+\.\d+) \(([0-9a-f]{12}|unknown)\)\n", version)[1] == project
     assert run(binary, "version").stdout == version
     help_text = run(binary, "--help")
     assert help_text.returncode == 0

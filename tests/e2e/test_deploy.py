@@ -1,8 +1,6 @@
-"""deploy/: the image's file system is laid out and run without anything around it; the compose file's and the systemd
-unit's processes are started with the arguments and the environment that they give. (No container engine is needed, and
-none runs here: the Dockerfile's own steps are not.)"""
+"""deploy/: the compose file's and the systemd unit's processes are started with the arguments and the environment that they
+give. (The image has tests of its own: test_image.py.)"""
 
-import os
 import re
 import shutil
 import subprocess
@@ -63,9 +61,8 @@ def test_the_compose_file_starts_what_it_says(binary, database, tmp_path):
     serve_with(binary, database, tmp_path / "run", services["vedette"]["environment"], services["vedette"]["secrets"])
 
 
-def test_the_secrets_of_the_compose_file_reach_neither_git_nor_the_image():
+def test_the_secrets_of_the_compose_file_do_not_reach_git():
     assert "/deploy/secrets/" in (ROOT / ".gitignore").read_text().split()
-    assert "deploy/secrets" in (ROOT / ".dockerignore").read_text().split()
     assert "{file: secrets/" in (ROOT / "deploy" / "compose.yaml").read_text()
 
 
@@ -94,39 +91,6 @@ def test_the_drop_in_for_rendering_is_sound(tmp_path):
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", tmp_path / "vedette.service"],
                           capture_output=True, text=True)
     assert done.returncode == 0 and "rendering.conf" not in done.stderr, done.stderr
-
-
-def test_the_image_needs_nothing_around_it(binary, tmp_path):
-    """What the last stage copies, run in a root directory of its own as the image's user."""
-    root = tmp_path / "rootfs"
-    done = subprocess.run([DEPLOY / "rootfs", binary.resolve(), root], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert not (root / "bin" / "sh").exists() and not (root / "usr" / "bin" / "dpkg").exists()
-    assert (root / "etc/ssl/certs/ca-certificates.crt").stat().st_size > 100_000
-    assert (root / "usr/share/zoneinfo/Europe/Berlin").stat().st_size > 500
-    if os.geteuid() != 0:
-        pytest.skip("chroot wants root")
-    inside = ["/usr/sbin/chroot", "--userspec=65532:65532", root, "/usr/bin/vedette"]
-    version = subprocess.run([*inside, "--version"], capture_output=True, text=True, env={})
-    assert version.returncode == 0 and version.stdout.startswith("vedette "), version.stderr
-    # Everything is there to validate its configuration and to look for its database.
-    lost = subprocess.run([*inside, "migrate"], capture_output=True, text=True,
-                          env={"VEDETTE_DATABASE_URL": "postgresql://vedette@127.0.0.1:1/vedette"})
-    assert lost.returncode == 1 and "refused" in lost.stderr.lower(), lost.stderr
-
-
-def test_the_dockerfile_installs_the_packages_of_the_build(tmp_path):
-    dockerfile = (DEPLOY / "Dockerfile").read_text()
-    expression = re.search(r"sed -n '([^']+)' /src/scripts/packages", dockerfile).group(1)
-    chosen = subprocess.run(["sed", "-n", expression, ROOT / "scripts" / "packages"], capture_output=True,
-                            text=True, check=True).stdout.split()
-    expected = subprocess.run(["bash", "-c", f"ROOT={ROOT}; . {ROOT}/scripts/common.sh; packages build"],
-                              capture_output=True, text=True, check=True).stdout.split()
-    assert chosen == expected and len(chosen) > 10
-    assert re.search(r"^USER 65532:65532$", dockerfile, re.MULTILINE)
-    assert dockerfile.count("\nFROM scratch\n") == 1, "nothing around it"
-    for path in re.findall(r"(?:/src/)((?:scripts|deploy)/\w+)", dockerfile):
-        assert (ROOT / path).exists(), path
 
 
 @pytest.mark.empty_database

@@ -297,8 +297,11 @@ def test_there_is_one_version():
     version = re.search(r"project\(vedette VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
     chart = yaml.safe_load((ROOT / "helm/vedette/Chart.yaml").read_text())
     assert chart["version"] == str(chart["appVersion"]) == version
+    described = yaml.safe_load((ROOT / "api/openapi/common.yaml").read_text())
+    assert described["info"]["version"] == version
+    assert re.search(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
     named = {(name(path), tag) for path in [*NAMING, ROOT / "deploy/compose.yaml"]
-             for tag in re.findall(r"\bvedette[:/](\d+\.\d+\.\d+)", path.read_text())}
+             for tag in re.findall(r"\bvedette[:/-](\d+\.\d+\.\d+)", path.read_text())}
     assert named and {tag for _, tag in named} == {version}, named
 
 

@@ -16,6 +16,7 @@ import re
 import shutil
 import stat
 import subprocess
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -157,16 +158,20 @@ def snapshot(root):
     return seen
 
 
-@pytest.fixture(scope="module")
-def package(request, tmp_path_factory):
+def packed(request, to, **environment):
     """The .deb as the target `package` makes it, but for the compression, which would take half a minute of a slow machine."""
     build = Path(request.config.getoption("--build")).resolve()
-    to = tmp_path_factory.mktemp("package")
     run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", to, "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip",
-        cwd=to)
+        cwd=to, env={**os.environ, **environment})
     made = list(to.glob("*.deb"))
     assert len(made) == 1, made
-    yield made[0]
+    return made[0]
+
+
+@pytest.fixture(scope="module")
+def package(request, tmp_path_factory):
+    to = tmp_path_factory.mktemp("package")
+    yield packed(request, to)
     shutil.rmtree(to)
 
 
@@ -210,6 +215,24 @@ def test_the_package_says_what_it_is_and_needs(package, binary):
                        "./etc/vedette/": "drwxr-xr-x"}.items():
         assert modes[path] == [mode, "root/root"], (path, modes.get(path))
     assert not [path for path in modes if path.startswith(("./usr/local", "./home", "./work", "./tmp"))], modes
+
+
+def test_what_was_built_is_packed_into_the_same_bytes_again(request, package, binary, tmp_path):
+    """At another time, in another folder and zone. That compilers make the same binary again is not shown here: it would take as
+    long as a build; what would differ by the folder of the build is looked for in it."""
+    again = packed(request, tmp_path, TZ="Asia/Tokyo")
+    assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(package.read_bytes()).digest()
+    committed = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    if committed.returncode == 0:
+        contents = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], capture_output=True, check=True).stdout
+        (tmp_path / "contents.tar").write_bytes(contents)
+        listed = run("tar", "-tv", "--utc", "--full-time", "-f", tmp_path / "contents.tar")
+        wanted = datetime.fromtimestamp(int(committed.stdout), timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        assert {" ".join(line.split()[3:5]) for line in listed.splitlines()} == {wanted}
+    cache = (Path(request.config.getoption("--build")) / "CMakeCache.txt").read_text()
+    if "CMAKE_BUILD_TYPE:STRING=Debug" not in cache:
+        run("strip", "-o", tmp_path / "stripped", binary)
+        assert str(ROOT).encode() + b"/" not in (tmp_path / "stripped").read_bytes()
 
 
 def test_the_target_makes_it(request):

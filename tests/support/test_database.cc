@@ -60,12 +60,18 @@ std::filesystem::path Parent() {
   return memory;
 }
 
+// Whose PostgreSQL: the machine's, or the one in the directory that scripts/on_postgres18 names.
+app::PrivatePostgresOptions Options() {
+  app::PrivatePostgresOptions options{
+      .durable = false, .connections_max = kConnectionsMax, .say = {}};
+  if (const char* bin = std::getenv("VEDETTE_TEST_POSTGRES")) options.bin = bin;
+  return options;
+}
+
 // The process's server, with its temporary directory.
 class Server {
  public:
-  Server()
-      : dir_(Parent()),
-        postgres_(dir_.path(), {.durable = false, .connections_max = kConnectionsMax, .say = {}}) {
+  Server() : dir_(Parent()), postgres_(dir_.path(), Options()) {
     postgres_.Start();
     Create(kTemplate, false);
     base::SystemClock clock;

@@ -100,7 +100,9 @@ class Postgres:
     ENVIRONMENT = {"PATH": "/usr/bin", "LC_ALL": "C.UTF-8"}
 
     def __init__(self, directory=None, settings=None, under="/tmp"):
-        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        # Those that scripts/on_postgres18 names, or the machine's.
+        named = os.environ.get("VEDETTE_TEST_POSTGRES")
+        versions = [Path(named) / "postgres"] if named else sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
         assert versions, "no PostgreSQL is installed; ./quickstart installs what is needed"
         self.bin = versions[-1].parent
         if directory is None:

@@ -125,6 +125,25 @@ TEST(PrivatePostgres, RefusesADirectoryInUse) {
   EXPECT_EQ(Ask(first.Url(), "SELECT 1"), "1") << "the first one is not harmed";
 }
 
+TEST(PrivatePostgres, ServesByTheBinariesThatAreNamedOrSaysThatThereAreNone) {
+  TempDir dir;
+  PrivatePostgresOptions options = Quick();
+  options.bin = dir.path() / "bin";
+  PrivatePostgres postgres(dir.path(), options);
+  try {
+    postgres.Start();
+    FAIL() << "there are no binaries";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), options.bin.native() + " has no initdb and postgres");
+  }
+  for (const auto& version : fs::directory_iterator("/usr/lib/postgresql")) {
+    fs::remove(options.bin);
+    fs::create_directory_symlink(version.path() / "bin", options.bin);
+  }
+  postgres.Start();
+  EXPECT_EQ(Ask(postgres.Url(), "SELECT 1"), "1");
+}
+
 // G12: what was committed survives a crash of the server, under the same URL.
 TEST(PrivatePostgres, ComesBackAfterACrash) {
   TempDir dir;
