@@ -506,7 +506,10 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
           option.type == Type::kSwitch ? "true" : UrlEncode(it->second.front());
       query += fmt::format("{}{}={}", first ? "?" : "&", option.key, value);
     } else if (option.place == Place::kBody && option.type == Type::kList) {
-      body[option.key] = given ? Json(it->second) : Json::array();
+      // One that is not given stays as it is; --none is a list without elements.
+      if (given || values.contains("--none")) {
+        body[option.key] = given ? Json(it->second) : Json::array();
+      }
     } else if (option.type == Type::kJsonFile && given) {
       body.update(ObjectOf(option, it->second.front()));
     } else if (option.place == Place::kBody && given && !option.key.empty()) {

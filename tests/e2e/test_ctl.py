@@ -149,6 +149,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert ctl.json("run-cancel", run, "--reason", "too late") == {
         "id": run, "status": "completed", "status_reason": None}
     assert "(status 422)" in ctl.refused("runs", "--status", "done")
+    keep_a_schedule(ctl, org, flow, tmp_path)
 
     # Somebody does not want to be looked up.
     assert ctl.json("suppress", "--email", "Ada@engines.example", "--reason", "asked") == {"kind": "address", "added": True}
@@ -198,6 +199,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     overview = tidy(ctl.text("overview"))
     assert "{" not in overview, "a machine's form"
     assert "members" in overview and "scheduler" in overview
+    invitation = ctl.json("invite", org, "--email", "grace@engines.example", "--role", "viewer", "--reason", "she asked")
+    assert "/dashboard#/invitation/" in invitation["link"]
     session = ctl.json("session-create", org, "--user", "ada", "--ttl", "600", "--reason", "she signed in")
     assert [u["user_id"] for u in ctl.json("users", org)["items"]] == ["ada"]
     [shown] = ctl.json("sessions", org, "--user", "ada")["items"]
@@ -304,6 +307,24 @@ def keep_a_monitor(ctl, org, nginx, tmp_path):
     assert row["error"] is None and row["observed"]["price"]["value"] == "12 EUR", row
     shown = tidy(ctl.text("monitor-preview", org, "--file", path))
     assert "a.example" in shown and "12 EUR" in shown, shown
+
+
+def keep_a_schedule(ctl, org, flow, tmp_path):
+    path = tmp_path / "schedule.json"
+    path.write_text(json.dumps({"name": "Weekdays at nine", "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin",
+                                "webhook_payload": [{"n": 1}]}))
+    schedule = ctl.json("schedule-create", org, flow, "--file", path)["id"]
+    shown = tidy(ctl.text("schedule", schedule))
+    assert "0 9 * * 1-5" in shown and "next_run_times" in shown, shown
+    path.write_text(json.dumps({"overlap": "allow"}))
+    assert ctl.json("schedule-update", org, flow, schedule, "--file", path)["overlap"] == "allow"
+    paused = ctl.json("schedule-pause", schedule, "--reason", "too many runs")
+    assert (paused["paused_message"], paused["next_run_times"]) == ("too many runs (by the operator)", [])
+    assert "Weekdays at nine" in tidy(ctl.text("schedules", "--status", "paused", "--org", org))
+    assert ctl.json("schedules", "--workflow", flow, "--status", "active")["items"] == []
+    assert ctl.json("schedule-resume", schedule)["is_active"] is True
+    run = ctl.json("schedule-trigger", org, flow, schedule)["job_id"]
+    assert ctl.json("run-show", run)["schedule_id"] == schedule
 
 
 def keep_a_template(ctl, org, tmp_path):

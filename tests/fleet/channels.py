@@ -6,7 +6,7 @@ import time
 
 CHANGED, COMPLETED, FAILED = "monitor.field.changed", "monitor.execution.completed", "monitor.execution.failed"
 
-TENANTS = ["rich", "team"]
+TENANTS = ["team"]
 # What a channel is told: (the end of its tag, digest, events).
 CHANNELS = [("now", "none", [CHANGED, COMPLETED, FAILED]), ("digest", "hourly", [CHANGED, FAILED])]
 DIGEST = "channel.digest"

@@ -96,6 +96,8 @@ TEST(CtlRequest, PutsWhatIsGivenIntoPathQueryAndBody) {
   const CtlRequest revoke = MakeCtlRequest(Command("key-revoke"), {{"id", {"o"}}, {"key", {"k"}}});
   EXPECT_EQ(revoke.target, "/admin/v1/orgs/o/api-keys/k");
   EXPECT_FALSE(revoke.body);
+  const CtlRequest key = MakeCtlRequest(Command("key-create"), {{"id", {"o"}}, {"name", {"k"}}});
+  EXPECT_FALSE(key.body->contains("scopes")) << "a list that is not given is left out";
 }
 
 TEST(CtlRequest, AReasonGoesWithWhatIsDeletedToo) {
