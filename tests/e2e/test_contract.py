@@ -312,10 +312,10 @@ def walk_channels(ask, service):
     yield "deleteChannel", ask("DELETE", path)
     feed = ask("POST", "/channels", {"name": "Feed", "kind": "feed"})
     yield "createChannel", feed
-    yield "readChannelFeed", ask("GET", feed.json["target"]["url"])
+    # Links that were given out, which need no key.
     link = unsubscribe_link(service)
-    yield "openMailLink", ask("GET", link)
-    yield "followMailLink", ask("POST", link)
+    for answer in (ask("GET", feed.json["target"]["url"]), ask("GET", link), ask("POST", link)):
+        assert answer.status == 200, answer
 
 
 def walk_workflows(ask):
