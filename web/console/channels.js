@@ -1,4 +1,4 @@
-// Where an organisation is told: its channels, what became of what they were told, and how to make, try and pause one.
+// The channels of an organisation: what became of what they were told, and how to make, try and pause one.
 
 import {ask} from './api.js';
 import {confirmChange, field} from './dialog.js';
