@@ -19,6 +19,9 @@ class MailRelay:
         self.server = self.loop.run_until_complete(
             asyncio.start_server(self._talk, "127.0.0.1", 0, ssl=tls, limit=2**22))
         self.port = self.server.sockets[0].getsockname()[1]
+        self._run()
+
+    def _run(self):
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
 
@@ -64,6 +67,20 @@ class MailRelay:
         finally:
             writer.close()
 
+    async def _end(self):
+        self.server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     def close(self):
+        if not self.thread.is_alive():
+            self._run()
+        asyncio.run_coroutine_threadsafe(self._end(), self.loop).result(10)
+        self.fall_silent()
+
+    def fall_silent(self):
+        """Keeps its connections, and answers nothing any more."""
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(10)

@@ -181,6 +181,9 @@ def test_a_lost_answer_repeats_one_recipients_message_with_its_id_and_nobody_els
     wait_until("the end", lambda: not f.deliveries())
     assert relay.to(ANN)[1]["Message-ID"] == relay.to(ANN)[2]["Message-ID"]
     assert len(relay.to(BOB)) == 2
+    relay.fall_silent()
+    assert f.service.stop() == 0, "it waits for no answer to its good-bye"
+    f.service.start()
     relay.close()
 
 

@@ -123,6 +123,7 @@ def test_once_passes_and_leaves_nothing_running(told):
     assert "answered 409" in out and "answered 202" in out
     assert out.count("monitor.field.changed arrived, its signature verified") == 2
     assert "a monitor of 3 rows, made by the run" in out
+    assert re.search(r"Subject: Companies at nine: .+ changed", out) and re.search(r"employees: \d+ → \d+", out)
     told = re.findall(r"^(\d+)/(\d+) .+$", out, re.MULTILINE)
     assert told == [(str(step), str(len(told))) for step in range(1, len(told) + 1)]
     the_readme_shows(out)
