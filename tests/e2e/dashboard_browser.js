@@ -61,12 +61,38 @@ class Member extends Console {
     assert.deepEqual(rows, [{name: 'Lovelace, "Ada"', company: 'engines.example'}, {name: 'Bob'}]);
   }
 
-  // Every page in both colours, and dark on the screenshot that is kept for people.
+  // Every page in both colours, with its forms open, and dark on the screenshot that is kept for people.
   async see(name) {
+    await this.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
     await this.look(name);
     await this.page.emulateMedia({colorScheme: 'dark'});
     await this.shot(`${name}-dark`);
     await this.page.emulateMedia({colorScheme: 'light'});
+  }
+
+  // A file starts a run, whose bars fill while one looks; a channel and a key are made and go again.
+  async useTheForms() {
+    await this.at('runs');
+    await this.page.getByText('Start a run').click();
+    await this.page.getByLabel('Workflow').selectOption({label: 'of a file'});
+    await this.page.getByLabel('CSV file').setInputFiles({name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('n\n1\n2\n1\n')});
+    await this.button('Start').click();
+    await this.page.getByRole('img', {name: 'dedupe: 100 %'}).waitFor();
+    await this.main('3 of 3 rows in, 2 rows out');
+    await this.at('channels');
+    await this.page.getByText('New channel').click();
+    await this.page.getByLabel('Name', {exact: true}).fill('by form');
+    await this.page.getByLabel('Kind', {exact: true}).selectOption('feed');
+    await this.button('Create').click();
+    const made = this.page.getByRole('row', {name: /by form/});
+    await made.getByRole('button', {name: 'Delete'}).click();
+    await made.getByRole('button', {name: /^Delete it\?/}).click();
+    await made.waitFor({state: 'detached'});
+    await this.at('keys');
+    await this.page.getByLabel('Name', {exact: true}).fill('for reading');
+    await this.page.getByLabel('read', {exact: true}).check();
+    await this.button('Make a key').click();
+    await this.page.locator('.once code', {hasText: /^vd_live_/}).waitFor();
   }
 
   async seeTheRun() {
@@ -135,6 +161,7 @@ async function main() {
     await member.signOutAndIn('owner');
     await member.walk();
     await member.readABatch();
+    await member.useTheForms();
     await member.onAPhone();
     await member.makeAMonitorByKeyboard();
     await member.signOutEverywhere();
