@@ -59,6 +59,14 @@ class Member extends Console {
     const text = 'name,company\r\n"Lovelace, ""Ada""",engines.example\n\nBob,\n';
     const rows = await this.page.evaluate(async t => (await import('/dashboard/assets/lookups.js')).csvRows(t), text);
     assert.deepEqual(rows, [{name: 'Lovelace, "Ada"', company: 'engines.example'}, {name: 'Bob'}]);
+    // An address of a role is nobody's, and nobody is asked.
+    await this.at('lookups');
+    await this.page.getByLabel('Look for').selectOption({label: 'the person behind an address'});
+    await this.page.getByLabel('Lines').fill('email\ninfo@engines.example\nsales@engines.example\n');
+    await this.button('Look up').click();
+    await this.page.getByRole('row', {name: /^sales@engines.example/}).waitFor();
+    await this.button('As CSV').waitFor();
+    await this.look('dashboard-looked-up', ['light']);
   }
 
   // Every page in both colours, with its forms open, and dark on the screenshot that is kept for people.
@@ -89,10 +97,26 @@ class Member extends Console {
     await made.getByRole('button', {name: /^Delete it\?/}).click();
     await made.waitFor({state: 'detached'});
     await this.at('keys');
-    await this.page.getByLabel('Name', {exact: true}).fill('for reading');
+    await this.page.getByLabel('Name', {exact: true}).fill(`for reading ${this.given.hostile}`);
     await this.page.getByLabel('read', {exact: true}).check();
     await this.button('Make a key').click();
     await this.page.locator('.once code', {hasText: /^vd_live_/}).waitFor();
+    await this.page.reload();
+    await this.page.getByRole('row', {name: /^for reading </}).waitFor();
+    await this.look('dashboard-keys-of-strangers', ['light']);
+  }
+
+  // Each page that the role is offered, and the monitor's.
+  async walkWhatIsOffered(role, names) {
+    const links = this.page.locator('#nav a');
+    assert.deepEqual(await links.allInnerTexts(), names);
+    for (const name of [...names, '']) {
+      if (name === '') await this.at(`monitors/${this.given.monitor}`);
+      else await links.getByText(name, {exact: true}).click();
+      await this.title(name || 'find me');
+      assert.equal(await this.page.locator('main > .bad').count(), 0, name);
+      await this.look(`dashboard-${role}-${name || 'monitor'}`, ['light']);
+    }
   }
 
   async seeTheRun() {
@@ -165,7 +189,12 @@ async function main() {
     await member.onAPhone();
     await member.makeAMonitorByKeyboard();
     await member.signOutEverywhere();
+    await member.join('member');
+    await member.walkWhatIsOffered('member', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Lookups', 'Channels', 'Sessions']);
+    await member.button('Sign out').click();
+    await member.title('Sign in');
     await member.join('viewer');
+    await member.walkWhatIsOffered('viewer', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Sessions']);
     await member.seeOnlyWhatAViewerMay();
     assert.deepEqual(member.problems, []);
     assert.equal(await member.page.evaluate(() => window.hacked), undefined);

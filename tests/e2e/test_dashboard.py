@@ -71,7 +71,8 @@ def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path)
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "pages": PAGES,
              "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": ended_run(tenant), "page": f"{nginx.url}/a.html",
-             "invitations": {role: invitation(service, tenant, role) for role in ("owner", "viewer")}}
+             "invitations": {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")},
+             "hostile": HOSTILE}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
