@@ -81,7 +81,7 @@ def strict(binary, tmp_path):
         postgres.start()
         postgres.execute("postgres", "CREATE DATABASE contract")
         service = Vedette(binary, postgres.url("contract"), tmp_path, {
-            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
+            "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000", "VEDETTE_DASHBOARD_ENABLED": "true",
             "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
             "VEDETTE_PROBES_MEDIUM_KIND": "http", "VEDETTE_PROBES_MEDIUM_URL": "http://127.0.0.1:1/",
         }).migrate().start()

@@ -59,14 +59,64 @@ class Member extends Console {
     const text = 'name,company\r\n"Lovelace, ""Ada""",engines.example\n\nBob,\n';
     const rows = await this.page.evaluate(async t => (await import('/dashboard/assets/lookups.js')).csvRows(t), text);
     assert.deepEqual(rows, [{name: 'Lovelace, "Ada"', company: 'engines.example'}, {name: 'Bob'}]);
+    // An address of a role is nobody's, and nobody is asked.
+    await this.at('lookups');
+    await this.page.getByLabel('Look for').selectOption({label: 'the person behind an address'});
+    await this.page.getByLabel('Lines').fill('email\ninfo@engines.example\nsales@engines.example\n');
+    await this.button('Look up').click();
+    await this.page.getByRole('row', {name: /^sales@engines.example/}).waitFor();
+    await this.button('As CSV').waitFor();
+    await this.look('dashboard-looked-up', ['light']);
   }
 
-  // Every page in both colours, and dark on the screenshot that is kept for people.
+  // Every page in both colours, with its forms open, and dark on the screenshot that is kept for people.
   async see(name) {
+    await this.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
     await this.look(name);
     await this.page.emulateMedia({colorScheme: 'dark'});
     await this.shot(`${name}-dark`);
     await this.page.emulateMedia({colorScheme: 'light'});
+  }
+
+  // A file starts a run, whose bars fill while one looks; a channel and a key are made and go again.
+  async useTheForms() {
+    await this.at('runs');
+    await this.page.getByText('Start a run').click();
+    await this.page.getByLabel('Workflow').selectOption({label: 'of a file'});
+    await this.page.getByLabel('CSV file').setInputFiles({name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('n\n1\n2\n1\n')});
+    await this.button('Start').click();
+    await this.page.getByRole('img', {name: 'dedupe: 100 %'}).waitFor();
+    await this.main('3 of 3 rows in, 2 rows out');
+    await this.at('channels');
+    await this.page.getByText('New channel').click();
+    await this.page.getByLabel('Name', {exact: true}).fill('by form');
+    await this.page.getByLabel('Kind', {exact: true}).selectOption('feed');
+    await this.button('Create').click();
+    const made = this.page.getByRole('row', {name: /by form/});
+    await made.getByRole('button', {name: 'Delete'}).click();
+    await made.getByRole('button', {name: /^Delete it\?/}).click();
+    await made.waitFor({state: 'detached'});
+    await this.at('keys');
+    await this.page.getByLabel('Name', {exact: true}).fill(`for reading ${this.given.hostile}`);
+    await this.page.getByLabel('read', {exact: true}).check();
+    await this.button('Make a key').click();
+    await this.page.locator('.once code', {hasText: /^vd_live_/}).waitFor();
+    await this.page.reload();
+    await this.page.getByRole('row', {name: /^for reading </}).waitFor();
+    await this.look('dashboard-keys-of-strangers', ['light']);
+  }
+
+  // Each page that the role is offered, and the monitor's.
+  async walkWhatIsOffered(role, names) {
+    const links = this.page.locator('#nav a');
+    assert.deepEqual(await links.allInnerTexts(), names);
+    for (const name of [...names, '']) {
+      if (name === '') await this.at(`monitors/${this.given.monitor}`);
+      else await links.getByText(name, {exact: true}).click();
+      await this.title(name || 'find me');
+      assert.equal(await this.page.locator('main > .bad').count(), 0, name);
+      await this.look(`dashboard-${role}-${name || 'monitor'}`, ['light']);
+    }
   }
 
   async seeTheRun() {
@@ -135,10 +185,16 @@ async function main() {
     await member.signOutAndIn('owner');
     await member.walk();
     await member.readABatch();
+    await member.useTheForms();
     await member.onAPhone();
     await member.makeAMonitorByKeyboard();
     await member.signOutEverywhere();
+    await member.join('member');
+    await member.walkWhatIsOffered('member', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Lookups', 'Channels', 'Sessions']);
+    await member.button('Sign out').click();
+    await member.title('Sign in');
     await member.join('viewer');
+    await member.walkWhatIsOffered('viewer', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Sessions']);
     await member.seeOnlyWhatAViewerMay();
     assert.deepEqual(member.problems, []);
     assert.equal(await member.page.evaluate(() => window.hacked), undefined);

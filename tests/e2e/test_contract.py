@@ -110,6 +110,9 @@ FLOW = {"workflow_name": "Flow", "workflow_definition": {
 RUN = {"webhook_payload": [{"domain": "a.example", "own": [1, None]}, {"domain": "a.example"}]}
 SCHEDULE = {"name": "Nightly", "cron": "0 3 * * *", "time_zone": "Europe/Berlin", "webhook_payload": RUN["webhook_payload"]}
 # The operations that are told in the query what they are about.
+NEW_KEY = {"name": "nightly", "scopes": ["read"], "expires_at": "2126-01-01T00:00:00Z"}
+INVITED = {"email": "eve@example.com", "role": "viewer"}
+
 QUERIES = {"/workflows/update_workflow": "?workflow_id={workflow_id}", "/workflows/delete_workflow": "?workflow_id={workflow_id}",
            "/workflows/run": "?workflow_id={workflow_id}", "/workflows/runs": "?workflow_id={workflow_id}",
            "/workflows/cancel": "?job_id={run_id}"}
@@ -139,6 +142,7 @@ def walk(proxy, service, tenant):
     yield from walk_channels(ask, service)
     yield from walk_workflows(ask)
     yield from walk_clients(ask)
+    yield from walk_account(ask, service, tenant)
 
 
 def walk_monitors(ask, service, tenant):
@@ -213,8 +217,10 @@ def walk_monitors(ask, service, tenant):
     yield "getMonitor", ask("GET", monitor)
     yield "updateMonitor", ask("POST", monitor + "/update", {"struct": {"price": "css:.p", "ceo": "who"}, "tier": "low",
                                                              "subject_type": "lead"})
+    yield "exportMonitor", ask("GET", monitor + "/export.csv")
     yield "archiveMonitor", ask("POST", monitor + "/archive")
     yield "listMonitors", ask("GET", "/monitors?archived=true")
+    yield "deleteMonitor", ask("DELETE", monitor)
 
 
 def walk_lookups(ask, service):
@@ -355,6 +361,57 @@ def walk_workflows(ask):
     yield "listRuns", ask("GET", "/workflows/runs")
 
 
+def add_members(service, tenant):
+    service.sql("insert into org_user (org_id, user_id, role) values (%s, 'ada@example.com', 2), (%s, 'bob@example.com', 2) "
+                "on conflict do nothing", [tenant.org_id, tenant.org_id])
+
+
+def add_delivery(service, tenant):
+    """One that was given up, of a monitor with a receiver."""
+    monitor = tenant.post("/monitors", {**GOOD, "frequency": "30d", "webhook_url": "http://127.0.0.1:1/"})
+    service.sql("insert into delivery (id, org_id, monitor_id, row_id, event_group_id, type, state, available_at, attempts, endpoint_id) "
+                "select gen_random_uuid(), m.org_id, m.id, r.id, gen_random_uuid(), 0, 1, now(), 12, m.endpoint_id "
+                "from monitor m join monitor_row r on r.monitor_id = m.id where m.id = %s limit 1", [monitor["id"]])
+    return tenant.get("/account/deliveries?state=dead&limit=1")["deliveries"][0]["id"]
+
+
+def walk_account(ask, service, tenant):
+    made = ask("POST", "/account/api-keys", NEW_KEY)
+    yield "createApiKey", made
+    page = ask("GET", "/account/api-keys?limit=1")
+    yield "listApiKeys", page
+    yield "listApiKeys", ask("GET", f"/account/api-keys?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "revokeApiKey", ask("POST", f"/account/api-keys/{made.json['id']}/revoke", {})
+    secrets = ask("GET", "/account/signing-secrets")
+    yield "listSigningSecrets", secrets
+    yield "rollSigningSecret", ask("POST", "/account/signing-secrets/roll", {"overlap_hours": 1})
+    old = secrets.json["signing_secrets"][0]["id"]
+    yield "revokeSigningSecret", ask("POST", f"/account/signing-secrets/{old}/revoke", {})
+    service.sql("delete from signing_secret")
+    yield "createSigningSecret", ask("POST", "/account/signing-secrets", {})
+    delivery = add_delivery(service, tenant)
+    yield "listAccountDeliveries", ask("GET", "/account/deliveries?state=dead")
+    yield "resendDelivery", ask("POST", f"/account/deliveries/{delivery}/resend", {})
+    yield "replayDeliveries", ask("POST", "/account/deliveries/replay", {"state": "dead", "max": 10})
+    page = ask("GET", "/account/audit?limit=1")
+    yield "listAccountAudit", page
+    yield "listAccountAudit", ask("GET", f"/account/audit?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "showUsage", ask("GET", "/account/usage?group_by=day,kind,monitor,key")
+    yield "showUsage", ask("GET", "/account/usage?format=csv")
+    yield from walk_members(ask, service, tenant)
+
+
+def walk_members(ask, service, tenant):
+    add_members(service, tenant)
+    made = ask("POST", "/account/invitations", INVITED)
+    yield "createInvitation", made
+    yield "listInvitations", ask("GET", "/account/invitations")
+    yield "withdrawInvitation", ask("DELETE", f"/account/invitations/{made.json['id']}")
+    yield "listMembers", ask("GET", "/account/members")
+    yield "changeMember", ask("POST", "/account/members/ada%40example.com/update", {"role": "member"})
+    yield "removeMember", ask("DELETE", "/account/members/ada%40example.com")
+
+
 def walk_schedules(ask, path):
     made = ask("POST", path, SCHEDULE)
     yield "createWorkflowSchedule", made
@@ -449,7 +506,14 @@ class Errors:
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
                     "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],
                     "channel_id": self.tenant.post("/channels", CHANNEL)["id"],
-                    "template_key": str(uuid.uuid4())}
+                    "template_key": str(uuid.uuid4()), **self.account()}
+
+    def account(self):
+        add_members(self.service, self.tenant)
+        return {"key_id": self.tenant.post("/account/api-keys", NEW_KEY)["id"], "email": "ada%40example.com",
+                "secret_id": self.tenant.get("/account/signing-secrets")["signing_secrets"][0]["id"],
+                "delivery_id": add_delivery(self.service, self.tenant),
+                "invitation_id": self.tenant.post("/account/invitations", INVITED)["id"]}
 
     def investigation(self):
         self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
@@ -475,6 +539,7 @@ class Errors:
                            "startInvestigation": INVESTIGATION, "createWorkflow": FLOW, "runWorkflow": RUN,
                            "updateWorkflow": {"workflow_name": "n"}, "createExclusionList": EXCLUSIONS,
                            "createChannel": CHANNEL, "updateChannel": {"name": "n"}, "setAccountChannels": {"channel_ids": []},
+                           "createApiKey": NEW_KEY, "changeMember": {"role": "viewer"}, "createInvitation": INVITED,
                            "createWorkflowSchedule": SCHEDULE, "updateWorkflowSchedule": {"name": "n"},
                            "fillExclusionList": {"entity_ids": ["c-1"]}, **FINDS}.get(
                                operation, {})).encode()
@@ -521,11 +586,13 @@ class Errors:
             return self.ask(method, path, body=json.dumps({"workflow_name": "w", "template_key": "none"}).encode())
         if operation == "setAccountChannels":
             return self.ask(method, path, body=json.dumps({"channel_ids": [str(uuid.uuid4())]}).encode())
+        if operation == "createApiKey":
+            return self.ask(method, path, body=json.dumps({**NEW_KEY, "team_id": str(uuid.uuid4())}).encode())
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
             "monitor_id", "task_id", "client_id", "list_id", "channel_id", "address_id", "investigation_id", "workflow_id",
-            "run_id")})
+            "run_id", "key_id", "secret_id", "delivery_id", "invitation_id", "email")}, body=self.good_body(operation))
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":
@@ -549,14 +616,37 @@ class Errors:
             return answer
         if operation == "updateWorkflowSchedule":
             return self.of_a_workflow_that_was_deleted(operation, method, path)
+        if operation == "rollSigningSecret":
+            return None  # without [security] encryption_key, which this service has
+        if operation in ("createApiKey", "createInvitation"):
+            return self.with_as_many_as_there_may_be(operation, method, path)
+        if operation in ("changeMember", "removeMember"):  # of the last owner
+            self.service.sql("update org_user set role = 0 where user_id = 'bob@example.com'")
+            answer = self.ask(method, path, body=self.good_body(operation))
+            self.service.sql("update org_user set role = 2")
+            return answer
+        if operation == "resendDelivery":  # while an attempt is under way
+            self.service.sql("update delivery set state = 0, available_at = now() + interval '1 hour', lease_token = gen_random_uuid()")
+            return self.ask(method, path)
         cancelled = {"monitor_id": self.paused["id"], "row_id": self.paused["rows"][0]["id"]}
         body = b'{"is_active": false}' if operation == "updateMonitor" else self.good_body(operation)
-        if operation in ("archiveMonitor", "removeRow"):  # of one that is being made
+        if operation in ("archiveMonitor", "removeRow", "deleteMonitor"):  # of one that is being made
             self.service.sql("update monitor set status = 0 where id = %s", [self.paused["id"]])
         if operation in ("cancelMonitor", "addRows", "switchRow"):  # of a monitor that failed to start
             self.service.sql("update monitor set status = 1 where id = %s", [self.paused["id"]])
         answer = self.ask(method, path, cancelled, body=body)
         self.service.sql("update monitor set status = 4 where id = %s", [self.paused["id"]])
+        return answer
+
+    def with_as_many_as_there_may_be(self, operation, method, path):
+        org = [self.tenant.org_id]
+        self.service.sql("insert into api_key (id, org_id, name, prefix, key_sha256) select gen_random_uuid(), %s, 'filler', 'vd_live_', "
+                         "sha256(n::text::bytea) from generate_series(1, 1000) n", org)
+        self.service.sql("insert into invitation (id, org_id, email, role, token_sha256, invited_by, expires_at) select gen_random_uuid(), "
+                         "%s, 'filler', 0, sha256(n::text::bytea), 'b', now() + interval '1 day' from generate_series(1, 100) n", org)
+        answer = self.ask(method, path, body=self.good_body(operation))
+        self.service.sql("delete from api_key where name = 'filler'")
+        self.service.sql("delete from invitation where email = 'filler'")
         return answer
 
     def until_refused(self, operation, method, path):
@@ -652,10 +742,11 @@ class Errors:
 
     def s500(self, operation, method, path):
         # These ask the database for nothing but who calls.
-        if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities"):
+        if operation in ("previewMonitor", "previewSchedule", "listBlocks", "getFilterCapabilities", "listApiKeys"):
             return None
         tables = ["monitor", "upload", "monitor_sched", "job", "oauth_client", "search_import", "search_exclusion", "channel",
-                  "workflow", "workflow_schedule", "workflow_template"]
+                  "workflow", "workflow_schedule", "workflow_template", "audit", "invitation", "access_token", "signing_secret",
+                  "delivery", "credit_entry"]
         for table in tables:  # what no request expects
             self.service.sql(f"alter table {table} rename to {table}_away")
         views = ["monitor_shown", "job_shown"]

@@ -37,12 +37,16 @@ def invitation(service, tenant, role):
     return answer.json["link"].split("#")[1]
 
 
-def ended_run(tenant):
-    """A run of a workflow with two blocks, one of which drops a row."""
-    flow = tenant.post("/workflows/create_workflow", {"workflow_name": f"clean {HOSTILE}", "workflow_definition": {
-        "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "LEAD"}},
+def deduping(tenant, name, source):
+    """A workflow of two blocks, one of which drops rows that are there twice."""
+    return tenant.post("/workflows/create_workflow", {"workflow_name": name, "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": source, "specs": {"dataframe_type": "LEAD"}},
                    {"sequence_number": 2, "block_id": "once", "block_name": "dedupe", "specs": {"columns": ["n"]}}],
         "edges": [{"from_block_id": "in", "to_block_id": "once"}]}})["id"]
+
+
+def ended_run(tenant):
+    flow = deduping(tenant, f"clean {HOSTILE}", "webhook")
     tenant.post(f"/workflows/{flow}/schedules", {"name": f"nightly {HOSTILE}", "cron": "0 3 * * *", "webhook_payload": [{"n": 1}]})
     run = tenant.post(f"/workflows/run?workflow_id={flow}", {"webhook_payload": [{"n": 1}, {"n": 2}, {"n": 1}]})["job_id"]
     wait_until("the run's end", lambda: tenant.get(f"/workflows/runs/{run}/live_status")["overall_status"] == "completed")
@@ -62,11 +66,13 @@ def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path)
         seen = len(tenant.get(f"/monitors/{monitor['id']}/events")["events"])
         nginx.write("a.html", f"<h1>one at {price}</h1><b class=price>{price}</b>")
         wait_until("a change", lambda: len(tenant.get(f"/monitors/{monitor['id']}/events")["events"]) > seen)
+    deduping(tenant, "of a file", "read_csv")
     tenant.post("/channels", {"name": f"told {HOSTILE}", "kind": "feed"})
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "pages": PAGES,
              "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": ended_run(tenant), "page": f"{nginx.url}/a.html",
-             "invitations": {role: invitation(service, tenant, role) for role in ("owner", "viewer")}}
+             "invitations": {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")},
+             "hostile": HOSTILE}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]

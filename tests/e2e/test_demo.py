@@ -183,7 +183,12 @@ def test_stays_up_until_ctrl_c_and_the_next_start_continues(binary, directory):
     assert not processes_of(directory)
     assert not (directory / "demo.json").exists()
 
+    link = re.search(r"  dashboard +http://localhost:\d+/dashboard#/invitation/(\w+)\n", out)
+    assert link, out
+
     process, second = start(binary, directory, "--only", "monitor")
+    invited = call("POST", f"{second['api']}/dashboard/invitation", {"token": link[1]})
+    assert invited.status == 200 and invited.json["email"] == "visitor@demo.example", invited
     out = stop(process)
     assert process.returncode == 0, out
     for kept in ("org_id", "api_key", "monitor_id", "signing_secret", "admin_token"):

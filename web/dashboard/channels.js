@@ -1,4 +1,4 @@
-// The channels through which people are told what monitors see.
+// Channels: places where people are told what monitors see.
 
 import {ask, session} from './api.js';
 import {badge, h, statusBadge} from './dom.js';
