@@ -213,6 +213,7 @@ void Browser::Impl::Drop() {
   idle_timer.Stop();
   if (process == nullptr) return;
   ++process_number;
+  process->Quit();
   ended_processes.push_back(std::move(process));
   TellChange();
   PumpSoon();
@@ -266,7 +267,7 @@ void Browser::Impl::PumpSoon() {
   loop.Post([this, still = alive] {
     if (!*still) return;
     ended_loads.clear();
-    ended_processes.clear();
+    std::erase_if(ended_processes, [](const auto& one) { return one->has_exited(); });
     Pump();
   });
 }
