@@ -18,7 +18,7 @@
 #include "net/browser/process_memory.h"
 #include "tests/unit/net/browser_support.h"
 
-// Pages in a real Chromium, where one is installed.
+// Pages in a real Chromium.
 namespace vedette::net {
 namespace {
 
