@@ -201,7 +201,11 @@ void Browser::Impl::OnGone(const std::string& why) {
   Drop();
   if (!started) {
     no_start_before = clock.SinceBoot() + kStartPause;
-    return FailWaiting(HttpErrorClass::kConnect, "the browser could not be started: " + why);
+    return FailWaiting(HttpErrorClass::kConnect,
+                       "the browser could not be started: " + why +
+                           (config.sandbox ? "; its sandbox needs user namespaces that "
+                                             "unprivileged users may make"
+                                           : ""));
   }
   Pump();
 }
