@@ -52,6 +52,7 @@ worker::ProbeRequest RequestOf(const config::ProbeConfig& config, const ProbeOnc
   spec->subject_type = domain::SubjectType::kCompany;
   spec->tier = options.tier;
   spec->watched = options.watched;
+  spec->options.wait_for = options.wait_for;
   worker::ProbeRequest request;
   request.check_id = base::Uuid::V4();
   request.row_id = base::Uuid::V4();
@@ -109,6 +110,19 @@ void AddValues(const worker::Observation& observation, base::Json* out) {
   (*out)["unread"] = std::move(unread);
 }
 
+// A page that was asked to be rendered and cannot be is told as a fault.
+void AskForRendering(const std::string& render, config::Config* config,
+                     config::ProbeConfig* probe) {
+  probe->render = render;
+  if (render == "never") return;
+  if (probe->kind != "web") {
+    throw config::ConfigError(fmt::format(
+        "probe: --render is for tiers whose probe is of kind web; this one's is {}", probe->kind));
+  }
+  const std::string lack = RenderingLack(*config);
+  if (!lack.empty()) throw config::ConfigError("probe: --render: nothing is rendered: " + lack);
+}
+
 // What would be a change against the known values: as the worker decides, but at once.
 base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult& result) {
   const worker::Verdict verdict =
@@ -147,9 +161,10 @@ worker::WatchedField ParseWatch(const std::string& text) {
   return {std::move(name), std::move(description)};
 }
 
-int ProbeOnce(const config::Config& config, ProbeOnceOptions options) {
+int ProbeOnce(config::Config config, ProbeOnceOptions options) {
   const base::SystemClock clock;
-  const config::ProbeConfig& probe = config.probes.at(std::string(TierName(options.tier)));
+  config::ProbeConfig& probe = config.probes.at(std::string(TierName(options.tier)));
+  if (!options.render.empty()) AskForRendering(options.render, &config, &probe);
   const worker::ProbeRequest request = RequestOf(probe, options, clock);
   const auto began = clock.SinceBoot();
   const worker::ProbeResult result = Observe(config, options.tier, clock, request);
@@ -166,7 +181,9 @@ int ProbeOnce(const config::Config& config, ProbeOnceOptions options) {
   base::Json out = base::Json::object();
   if (!options.url.empty()) out["url"] = options.url;
   out["probe"] = probe.kind;
-  AddValues(std::get<worker::Observation>(result), &out);
+  const auto& seen = std::get<worker::Observation>(result);
+  if (seen.rendered) out["rendered"] = true;
+  AddValues(seen, &out);
   if (!options.known.empty()) out["compared"] = Compared(request, result);
   out["duration_ms"] = took.count();
   fmt::print("{}\n", out.dump(2, ' ', false, base::Json::error_handler_t::replace));

@@ -16,14 +16,17 @@ struct ProbeOnceOptions {
   std::vector<std::pair<std::string, std::string>> subject;  // the row's other columns
   std::vector<std::pair<std::string, std::string>> known;    // values to compare with
   std::vector<worker::WatchedField> watched;
+  std::string render;    // never, auto, always, in place of the tier's; empty: as configured
+  std::string wait_for;  // a CSS selector for which a rendered page waits; empty: none
 };
 
 // `vedette probe`: a tier's probe on one row, once. Prints {"url", "probe", "values": {name:
 // {value,
 // ...}}, "absent": [name], "duration_ms"} to standard output, and with known values what was
-// compared and what would be a change. A field without a match is left out of `values`. Returns the
+// compared and what would be a change, and {"rendered": true} where a browser ran the page's
+// scripts. A field without a match is left out of `values`. Returns the
 // exit status; on failure a sentence is on standard error.
-int ProbeOnce(const config::Config& config, ProbeOnceOptions options);
+int ProbeOnce(config::Config config, ProbeOnceOptions options);
 
 // "name=description". Throws std::invalid_argument with a sentence that names `option`.
 std::pair<std::string, std::string> ParsePair(const std::string& option, const std::string& text);

@@ -220,6 +220,8 @@ struct ProbeOptions {
   std::vector<std::string> watches;
   std::vector<std::string> subject;
   std::vector<std::string> known;
+  std::string render;
+  std::string wait_for;
 };
 
 // A repeated name is refused: one of its values would be passed over in silence. `texts`:
@@ -237,6 +239,8 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
   ProbeOnceOptions options;
   options.url = given.url;
   options.tier = *domain::ParseTier(given.tier);
+  options.render = given.render;
+  options.wait_for = given.wait_for;
   try {
     for (const std::string& text : given.watches) options.watched.push_back(ParseWatch(text));
     for (const std::string& text : given.subject) {
@@ -388,6 +392,14 @@ void AddProbe(CLI::App& app, CommandLine* line) {
   probe->add_option("--tier", options.tier, "Whose probe: micro, low, medium, high or xhigh")
       ->capture_default_str()
       ->check(CLI::IsMember({"micro", "low", "medium", "high", "xhigh"}));
+  probe
+      ->add_option(
+          "--render", options.render,
+          "Whether a browser runs the page's scripts: never, auto or always, in place of what the "
+          "tier says")
+      ->check(CLI::IsMember({"never", "auto", "always"}));
+  probe->add_option("--wait-for", options.wait_for,
+                    "A CSS selector: a rendered page is read when it matches");
   probe->callback([line] { line->status = Probe(line->common, line->probe); });
 }
 

@@ -41,9 +41,8 @@ config::NetConfig WithUserAgent(config::NetConfig net) {
 }
 
 bool AnyRenders(const config::Config& config) {
-  return std::any_of(config.probes.begin(), config.probes.end(), [](const auto& tier) {
-    return tier.second.kind == "web" && tier.second.render != "never";
-  });
+  return std::any_of(config.probes.begin(), config.probes.end(),
+                     [](const auto& tier) { return config::Renders(tier.second); });
 }
 
 net::BrowserEvents Measured(metrics::Metrics& metrics) {
@@ -133,9 +132,9 @@ Probe* ProbeSet::Own(Args&&... args) {
 }
 
 std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
-  return std::make_unique<worker::WebProbe>(loop_, page_client_, parse_pool_, policy_, memory_,
-                                            pages_budget_, probe, net_,
-                                            obey_robots_ ? &robots_ : nullptr, browser_.get());
+  return std::make_unique<worker::WebProbe>(
+      loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_, probe, net_,
+      obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? browser_.get() : nullptr);
 }
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {

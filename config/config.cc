@@ -427,6 +427,19 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   return config;
 }
 
+bool Renders(const ProbeConfig& probe) {
+  return probe.kind == "web" && probe.render != "never";
+}
+
+std::map<std::string, std::int64_t> MostPricesMc(const Config& config) {
+  std::map<std::string, std::int64_t> prices_mc = config.prices_mc;
+  for (auto& [tier, price_mc] : prices_mc) {
+    const auto probe = config.probes.find(tier);
+    if (probe != config.probes.end() && Renders(probe->second)) price_mc += config.render_mc;
+  }
+  return prices_mc;
+}
+
 std::vector<ConfigKey> ConfigKeys() {
   Config scratch{};
   std::vector<ConfigKey> keys;

@@ -60,6 +60,7 @@ struct Config {
   LogConfig log;
   std::map<std::string, ProbeConfig> probes;      // micro, low, medium, high, xhigh: all five
   std::map<std::string, std::int64_t> prices_mc;  // the same names; millicredits per check
+  std::int64_t render_mc;                         // on top, for a check whose page was rendered
   EmailConfig email;
   MailDomainsConfig mail_domains;
   FindEmailPrices find_email_prices;
@@ -86,6 +87,11 @@ struct Config {
 
   bool operator==(const Config&) const = default;
 };
+
+// Whether a tier's pages may be rendered by a browser.
+bool Renders(const ProbeConfig& probe);
+// What a check costs at most, by tier: that of one whose page is rendered, where pages may be.
+std::map<std::string, std::int64_t> MostPricesMc(const Config& config);
 
 // What is wrong with the configuration: names the key as the reader wrote it ("[limits] foo" or
 // "VEDETTE_LIMITS_FOO"), the value, and what is allowed.

@@ -142,6 +142,7 @@ void AddPrices(Config& c, std::vector<Key>* table) {
   for (const std::string_view tier : kTiers) {
     Add(table, "prices", {{tier, &c.prices_mc[std::string(tier)], kCredits}});
   }
+  Add(table, "prices", {{"render", &c.render_mc, kCredits}});
   Add(table, "prices", {{"cents_per_credit", &c.cents_per_credit, Real(0, kMillion)}});
   Add(table, "prices.find_email",
       {{"professional", &c.find_email_prices.professional_mc, kCredits},

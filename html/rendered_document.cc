@@ -160,7 +160,9 @@ class Writer {
                     std::vector<Step>* steps) {
     const Json& nodes = *document.nodes;
     const std::string name = base::AsciiLower(Text(nodes.at("nodeName").at(node)));
+    // Among the nodes are what styles draw: ::marker, ::before.
     if (name.empty() || name.find_first_of(" \t\r\n<>/\"'&") != std::string::npos) return;
+    if (name.starts_with("::")) return;
     const bool is_root = name == "html" || name == "body";
     if (depth > 0 && is_root) return AddChildren(document, node, "", steps);
     if (depth > 0 && name == "head") return;

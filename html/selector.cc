@@ -416,6 +416,7 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
       extraction.Add(field.name, std::get<Selector>(field.selector), &observation);
     }
   }
+  observation.rendered = page.rendered;
   if (!page.rendered) LeaveToScripts(&extraction, &observation);
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};

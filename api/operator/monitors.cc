@@ -119,10 +119,12 @@ rest::Handled GetMonitors(Call& call) {
       page.next_cursor = rest::EncodeCursor(kMonitorList, *end);
     }
   }
-  return rest::Reply{
-      200, rest::PageText("items", page, [&](const domain::Monitor& monitor, std::string* text) {
-        text->append(domain::MonitorSummaryJson(monitor, call.parts.config.prices_mc));
-      })};
+  return rest::Reply{200,
+                     rest::PageText("items", page,
+                                    [prices_mc = config::MostPricesMc(call.parts.config)](
+                                        const domain::Monitor& monitor, std::string* text) {
+                                      text->append(domain::MonitorSummaryJson(monitor, prices_mc));
+                                    })};
 }
 
 rest::Handled GetMonitor(Call& call) {
@@ -133,7 +135,7 @@ rest::Handled GetMonitor(Call& call) {
        store::ListTicks(call.session(), monitor->id, std::nullopt, kTicksShown)) {
     ticks.push_back(domain::TickJson(tick));
   }
-  std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
+  std::string text = domain::MonitorDetailJson(*monitor, config::MostPricesMc(call.parts.config));
   text.pop_back();
   return rest::Reply{200, text + fmt::format(",\"ticks\":[{}]}}", fmt::join(ticks, ","))};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "app/demo/demo_story.h"
 #include "app/json_client.h"
 #include "app/private_postgres.h"
+#include "app/probe_set.h"
 #include "app/service.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -81,6 +83,8 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   by_default("VEDETTE_DASHBOARD_ENABLED", "true");
   by_default("VEDETTE_LIMITS_FREQUENCY_MIN", "1s");
   by_default("VEDETTE_LOG_LEVEL", "warn");
+  // Without a browser nothing asks for one.
+  if (access("/usr/bin/chromium", X_OK) == 0) by_default("VEDETTE_PROBES_DEFAULT_RENDER", "auto");
   return environment;
 }
 
@@ -293,6 +297,7 @@ int Demo::Tell() {
                    .frequency_idle = std::max(kFrequencyIdle, floor),
                    .price_mc = config_.prices_mc.at("low"),
                    .site_moved = site_moved_,
+                   .rendering_lack = RenderingLack(config_),
                    .only = options_.only});
   int status = 0;
   try {

@@ -182,6 +182,14 @@ void DemoSite::HandleWhole(std::shared_ptr<net::Exchange> exchange) {
       response.status = 200;
       response.body = Index();
     }
+    if (request.path == kScriptedPath) {
+      response.status = 200;
+      response.body = fmt::format(
+          "<!doctype html>\n<html lang=\"en\"><head><title>Workshop</title></head><body><script>\n"
+          "document.body.innerHTML = '<p>Seats left: <b id=\"seats\">{}</b></p>';\n"
+          "</script></body></html>\n",
+          kSeats);
+    }
     for (const Company& company : companies_) {
       if (request.path != PathOf(company)) continue;
       response.status = 200;

@@ -81,6 +81,9 @@ class DemoSite final : public net::WholeBodyService {
 
   // The watched fields of every page: name to description, in the interface's `struct` form.
   static base::Json WatchedFields();
+  // A page that shows nothing until its script has run; then "#seats" says how many are left.
+  static constexpr const char* kScriptedPath = "/workshop";
+  static constexpr const char* kSeats = "12";
 
   struct Change {
     std::string company;  // its name

@@ -49,6 +49,7 @@ struct DemoStoryDependencies {
   std::chrono::seconds frequency_idle;  // and afterwards
   std::int64_t price_mc;                // of one check
   bool site_moved;                      // the monitor's rows name addresses that are gone
+  std::string rendering_lack;           // why no page is rendered (RenderingLack); may be empty
   std::string only;                     // one of DemoStory::ChapterNames(); empty: all of them
 };
 
@@ -103,6 +104,7 @@ class DemoStory {
   void MakeMonitor();
 
   void TellRowsChecked();
+  void TellScriptedPage();
   void TellFieldChanged();
   void TellWebhook();
   bool IsAlone();

@@ -194,7 +194,11 @@ void WorkerRole::BuildChecks(const Core& core, store::Pool& pool, ProbeSet& prob
 
 void WorkerRole::BuildJobs(const Core& core, store::Pool& pool, ProbeSet& probes) {
   worker::TierProbes tiers;
-  for (const auto& [tier, probe] : probes.tiers()) tiers[tier] = {probe.probe, probe.config};
+  for (const auto& [tier, probe] : probes.tiers()) {
+    tiers[tier] = {probe.probe, probe.config};
+    if (!config::Renders(probe.config)) continue;
+    tiers[tier].unrendered_mc = core.config.prices_mc.at(std::string(domain::TierName(tier)));
+  }
   row_blocks_ = std::make_unique<RowBlockSet>(
       loop_, core.clock, core.metrics, probes.service_client(), probes.service_budgets(),
       probes.sites(), pool, core.policy, core.config, tiers, core.log.For("lookups"));

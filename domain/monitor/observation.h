@@ -35,6 +35,7 @@ struct Observation {
   std::map<std::string, FieldObservation> fields;
   // Fields that were not observed: why they could not be read, though others could.
   std::map<std::string, Failure> unread{};
+  bool rendered = false;  // the page had its scripts run by a browser, which may cost more
 };
 
 using ObservationResult = std::variant<Observation, Failure>;

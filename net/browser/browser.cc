@@ -201,7 +201,11 @@ void Browser::Impl::OnGone(const std::string& why) {
   Drop();
   if (!started) {
     no_start_before = clock.SinceBoot() + kStartPause;
-    return FailWaiting(HttpErrorClass::kConnect, "the browser could not be started: " + why);
+    return FailWaiting(HttpErrorClass::kConnect,
+                       "the browser could not be started: " + why +
+                           (config.sandbox ? "; its sandbox needs user namespaces that "
+                                             "unprivileged users may make"
+                                           : ""));
   }
   Pump();
 }
@@ -213,6 +217,7 @@ void Browser::Impl::Drop() {
   idle_timer.Stop();
   if (process == nullptr) return;
   ++process_number;
+  process->Quit();
   ended_processes.push_back(std::move(process));
   TellChange();
   PumpSoon();
@@ -266,7 +271,7 @@ void Browser::Impl::PumpSoon() {
   loop.Post([this, still = alive] {
     if (!*still) return;
     ended_loads.clear();
-    ended_processes.clear();
+    std::erase_if(ended_processes, [](const auto& one) { return one->has_exited(); });
     Pump();
   });
 }

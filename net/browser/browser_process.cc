@@ -30,8 +30,8 @@ constexpr milliseconds kMemoryEvery{1000};
 // Commands that wait in the pipe; over it the browser hangs, and is ended.
 constexpr std::size_t kCommandBytesMax = 16 << 20;
 
-// The loop stands still for as long, once in a browser's life.
-constexpr int kDeathMilliseconds = 100;
+// What is destroyed before its browser has died, as at the end of the process, waits as long.
+constexpr int kDeathMilliseconds = 5000;
 
 // What the browser is told. Everything that would open a connection of its own is off, and what is
 // left finds neither a name nor a proxy that would take it: only the context of a page has one.
@@ -141,17 +141,16 @@ void Fill(SpawnOptions* out, const config::BrowserConfig& config, const std::str
 
 struct Child {
   uv_process_t process{};
-  std::function<void(std::int64_t status, int signal)> exited;  // empty: nobody waits for it
+  std::function<void(std::int64_t status, int signal)> exited;
   std::unique_ptr<ProfileFolder> folder;
 };
 
-// Waits for a process that was killed; false: it takes long to die.
-bool HasExited(int pid) {
+// Waits for a process that was killed.
+void AwaitExit(int pid) {
   for (int i = 0; i < kDeathMilliseconds; ++i) {
-    if (waitpid(pid, nullptr, WNOHANG) != 0) return true;
+    if (waitpid(pid, nullptr, WNOHANG) != 0) return;
     std::this_thread::sleep_for(milliseconds(1));
   }
-  return false;
 }
 
 void CloseChild(uv_process_t* process) {
@@ -160,8 +159,7 @@ void CloseChild(uv_process_t* process) {
 }
 
 void OnExit(uv_process_t* process, std::int64_t status, int signal) {
-  auto* one = static_cast<Child*>(process->data);
-  if (one->exited) one->exited(status, signal);
+  static_cast<Child*>(process->data)->exited(status, signal);
   KillSession(process->pid);
   CloseChild(process);
 }
@@ -261,18 +259,13 @@ void BrowserProcess::Impl::LookAtMemory() {
 
 void BrowserProcess::Impl::Kill() {
   memory_timer.Stop();
-  if (child == nullptr) return;
-  KillSession(pid);
-  child->exited = nullptr;
-  // What is not waited for here, OnExit drops, unless the loop ends before.
-  if (HasExited(pid)) CloseChild(&child->process);
-  child = nullptr;
+  waiting.clear();
+  if (child != nullptr) KillSession(pid);
 }
 
 void BrowserProcess::Impl::End(std::string why) {
   if (std::exchange(is_gone, true)) return;
   Kill();
-  waiting.clear();
   // The owner destroys this object in here.
   const auto gone = events.gone;
   gone(std::move(why));
@@ -287,6 +280,18 @@ BrowserProcess::BrowserProcess(base::EventLoop& loop, const config::BrowserConfi
 BrowserProcess::~BrowserProcess() {
   *impl_->alive = false;
   impl_->Kill();
+  if (impl_->child == nullptr) return;
+  AwaitExit(impl_->pid);
+  CloseChild(&impl_->child->process);
+}
+
+void BrowserProcess::Quit() {
+  impl_->is_gone = true;
+  impl_->Kill();
+}
+
+bool BrowserProcess::has_exited() const {
+  return impl_->child == nullptr;
 }
 
 void BrowserProcess::Send(std::string_view method, base::Json params, const std::string& session,

@@ -32,9 +32,14 @@ class BrowserProcess {
 
   // Throws std::runtime_error with a sentence where it cannot be started.
   BrowserProcess(base::EventLoop& loop, const config::BrowserConfig& config, Events events);
-  ~BrowserProcess();  // kills it; callbacks of commands under way are dropped
+  ~BrowserProcess();  // kills it and waits for its end; callbacks of commands under way are dropped
   BrowserProcess(const BrowserProcess&) = delete;
   BrowserProcess& operator=(const BrowserProcess&) = delete;
+
+  // Kills it without waiting; nothing is called any more.
+  void Quit();
+  // Whether it may be destroyed without a wait.
+  bool has_exited() const;
 
   // What a command led to. `error` is empty on success.
   struct Answer {

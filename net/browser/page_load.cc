@@ -81,6 +81,7 @@ struct PageLoad::Impl {
   void MakeTarget();
   void CloseContext(BrowserProcess* of);
   void Attach(const std::string& target);
+  void Prepare(std::string_view method, Json params);
   void Navigate();
   void OnEvent(const DevtoolsMessage& event);
   void OnRequest(const Json& event);
@@ -110,6 +111,7 @@ struct PageLoad::Impl {
   std::string url;
   std::string wait_for;
   bool is_asking = false;  // whether `wait_for` matches
+  int preparing = 0;       // commands
   Done done;
   milliseconds reserve{};
   std::string context;
@@ -181,12 +183,20 @@ void PageLoad::Impl::Attach(const std::string& target) {
   Ask("Target.attachToTarget", {{"targetId", target}, {"flatten", true}},
       [this](const Json& attached) {
         session = TextMember(attached, "sessionId");
-        Tell("Page.enable", Json::object());
-        Tell("Network.enable", {{"maxTotalBufferSize", 20 << 20}, {"maxPostDataSize", 0}});
-        Tell("Inspector.enable", Json::object());
-        Tell("Emulation.setUserAgentOverride", {{"userAgent", user_agent}});
-        Navigate();
+        Prepare("Page.enable", Json::object());
+        Prepare("Network.enable", {{"maxTotalBufferSize", 20 << 20}, {"maxPostDataSize", 0}});
+        Prepare("Inspector.enable", Json::object());
+        Prepare("Emulation.setUserAgentOverride", {{"userAgent", user_agent}});
       });
+}
+
+// The page goes on in another process when it navigates, which knows only what the first one had
+// answered by then: the events of a page that navigates sooner would be lost.
+void PageLoad::Impl::Prepare(std::string_view method, Json params) {
+  ++preparing;
+  Ask(method, std::move(params), [this](const Json&) {
+    if (--preparing == 0) Navigate();
+  });
 }
 
 void PageLoad::Impl::Navigate() {

@@ -22,7 +22,9 @@ struct LockedChunk {
   const ChunkRecord* record;
   std::int64_t reserved_mc;
   std::string month;
-  std::int64_t charge_mc() const { return record->completed * record->price_mc; }
+  std::int64_t charge_mc() const {
+    return record->completed * record->price_mc - record->rebate_mc;
+  }
 };
 
 std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkRecord>& chunks,

@@ -97,6 +97,7 @@ struct ChunkRecord {
   bool large = false;
   std::int64_t price_mc = 0;
   int completed = 0;               // of these ranges: what is charged
+  std::int64_t rebate_mc = 0;      // of that: what those cost less whose pages were not rendered
   base::Timestamp looked_until{};  // the claim's time: last_run_at of the completed
   std::vector<OutcomeRange> ranges;
   std::vector<EventRecord> events;

@@ -5,10 +5,13 @@ import http.server
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import threading
 
 import pytest
+
+from conftest import Vedette, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
@@ -51,14 +54,24 @@ m.mount(app, {view: () => [m('h1', 'made by mithril'), m('ul', ITEMS.map(i => m(
   const items = await (await fetch('/api/items?from=' + n)).json();
   document.querySelector('ul').innerHTML += `<li>${items[n]}</li>`; if (n < 2) more(n + 1) }; more(0);</script>""",
 }
+# A browser's sandbox is made of namespaces, which in many containers no user may make who is not root.
+SANDBOX = subprocess.run(["unshare", "--user", "--net", "true"], capture_output=True, check=False,
+                         **({"user": "nobody"} if os.geteuid() == 0 else {})).returncode == 0
+# The first time its script is asked for, it does not come until the browser that asks is gone.
+SLOW_PAGE = APP + "<script src=/slow.js></script>"
 BURN = "<script>for (;;) {}</script>"
+
+
+class SLOW:
+    asked = 0  # the page, its script, and again
+
+
 MADE_BY = {"iframe": "mithril", "redirect": "vue"}
 
 
 @pytest.fixture(scope="module")
 def site():
-    if not os.path.exists(CHROMIUM):
-        pytest.skip("there is no chromium")
+    assert os.path.exists(CHROMIUM), "apt install chromium"
     tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/pages"], capture_output=True, text=True)
     assert tools.returncode == 0, tools.stderr
     modules = pathlib.Path(tools.stdout.splitlines()[-1]) / "node_modules"
@@ -68,6 +81,12 @@ def site():
             path, kind = self.path.split("?")[0], "text/html"
             if path.startswith("/npm/"):
                 body, kind = (modules / path.removeprefix("/npm/")).read_bytes(), "text/javascript"
+            elif path.startswith("/slow"):
+                SLOW.asked += 1
+                if path == "/slow.js" and SLOW.asked <= 3:
+                    return self.rfile.read()
+                kind = "text/javascript" if path == "/slow.js" else kind
+                body = (b"app.innerHTML = '<h1>made by slow</h1>'" if path == "/slow.js" else SLOW_PAGE.encode())
             elif path == "/api/items":
                 body, kind = json.dumps(ITEMS).encode(), "application/json"
             elif path == "/fragment":
@@ -93,7 +112,7 @@ def site():
 
 def probe(binary, url, render, **settings):
     environment = {"PATH": "/usr/bin:/bin", "VEDETTE_NET_ALLOW": "127.0.0.1/32", "VEDETTE_PROBES_DEFAULT_RENDER": render,
-                   **settings}
+                   "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower(), **settings}
     done = subprocess.run([binary, "probe", "--url", url, "--watch", "title=css:h1", "--watch", "items=css:li | all"],
                           capture_output=True, text=True, env=environment, timeout=120)
     return {name: one["value"] for name, one in json.loads(done.stdout or "{}").get("values", {}).items()}, done.stderr
@@ -109,6 +128,26 @@ def test_pages_of_frameworks_are_read_as_their_scripts_make_them(binary, site):
     wrong = {name: said for name, said in results.items()
              if said[0] != {"title": f"made by {MADE_BY.get(name, name)}", "items": items}}
     assert not wrong
+
+
+def test_a_probe_renders_where_it_is_asked_to_and_says_so(binary, site):
+    """Without a tier that renders."""
+    def asked(path, *more, **settings):
+        done = subprocess.run([binary, "probe", "--url", f"{site}/{path}", "--watch", "title=css:h1", *more],
+                              capture_output=True, text=True, timeout=120,
+                              env={"PATH": "/usr/bin:/bin", "VEDETTE_NET_ALLOW": "127.0.0.1/32",
+                                   "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower(), **settings})
+        return done, json.loads(done.stdout or "{}")
+
+    done, said = asked("vue", "--render", "auto", "--wait-for", "h1")
+    assert said["rendered"] is True and said["values"]["title"]["value"] == "made by vue", done.stderr
+    _, said = asked("fragment", "--render", "auto")
+    assert said["values"]["title"]["value"] == "made by htmx" and "rendered" not in said, "nothing asks for a browser"
+    done, said = asked("vue", "--render", "always", VEDETTE_BROWSER_EXECUTABLE="/nonexistent/chromium")
+    assert done.returncode != 0 and not said and "--render" in done.stderr and "/nonexistent/chromium" in done.stderr
+    done, _ = asked("vue", "--render", "always", VEDETTE_PROBES_DEFAULT_KIND="http",
+                    VEDETTE_PROBES_DEFAULT_URL="http://127.0.0.1:1/")
+    assert done.returncode != 0 and "kind web" in done.stderr
 
 
 def test_without_rendering_such_a_page_says_that_its_scripts_make_it(binary, site):
@@ -153,3 +192,63 @@ def test_a_browser_without_its_sandbox_is_a_warning(binary, site):
 def test_a_page_that_burns_its_time_is_a_timeout(binary, site):
     _, log = probe(binary, f"{site}/burn", "always", VEDETTE_BROWSER_RENDER_TIMEOUT_MS="3000")
     assert "(timeout)" in log
+
+
+def browsers_of(service):
+    """The browsers of a process: each leads a session of its own."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if int(fields[1]) == service.process.pid and b"chromium" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (OSError, IndexError):
+            pass
+    return found
+
+
+def test_a_served_monitor_pays_for_what_was_rendered_and_outlives_its_browser(binary, database, tmp_path, site):
+    """Pages that need no browser start none and cost no more; a browser that is killed amid a page costs it one attempt."""
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROBES_LOW_RENDER": "auto", "VEDETTE_PRICES_RENDER": "0.5",
+        "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower(),
+    }).migrate().start()
+
+    def watch(tenant, *pages, **more):
+        return tenant.post("/monitors", {"name": "Pages", "key_columns": ["url"], "frequency": "1d",
+                                         "rows": [{"url": f"{site}/{page}"} for page in pages],
+                                         "struct": {"title": "css:h1"}, **more})["id"]
+
+    def known(tenant, monitor):
+        return [(row["current"].get("title") or {}).get("value") for row in tenant.rows(monitor)]
+
+    try:
+        tenant = service.organisation(credits=100)
+        assert service.as_operator("GET", "/readyz").json["rendering"]["available"] is True
+        plain = watch(tenant, "fragment")
+        wait_until("the plain page", lambda: tenant.finished_ticks(plain))
+        assert known(tenant, plain) == ["made by htmx"]
+        refused = watch(tenant, "vue", probe={"render": "never"})
+        wait_until("the page that may not be rendered", lambda: tenant.finished_ticks(refused))
+        assert tenant.finished_ticks(refused)[0]["outcomes"]["failed"] == 1
+        assert browsers_of(service) == [], "nothing has asked for a browser"
+        assert tenant.money()["balance"] == 99
+
+        rendered = watch(tenant, "vue", "mithril", "fragment")
+        wait_until("the rendered pages", lambda: tenant.finished_ticks(rendered), 90)
+        assert sorted(known(tenant, rendered)) == ["made by htmx", "made by mithril", "made by vue"]
+        # That its host needs a browser is known from the first page on: the last one may be rendered, too.
+        assert tenant.money()["balance"] in (95, 94.5)
+
+        slow = watch(tenant, "slow")
+        before = wait_until("a browser", lambda: browsers_of(service))
+        wait_until("the slow page to load", lambda: SLOW.asked >= 2, 60)
+        for pid in browsers_of(service):
+            os.kill(pid, signal.SIGKILL)
+        wait_until("the slow page", lambda: tenant.finished_ticks(slow), 90)
+        assert known(tenant, slow) == ["made by slow"], "its second attempt"
+        assert not set(before) & set(browsers_of(service)), "another browser"
+    finally:
+        left = browsers_of(service)
+        assert service.stop() == 0
+    wait_until("its browsers to be gone", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left))

@@ -78,9 +78,13 @@ class Runner final : public RowRunner {
       return RowFailure{failure->error_class, failure->message, failure->retryable,
                         failure->retry_after};
     }
+    const auto& seen = std::get<Observation>(result);
     RowDone done;
-    done.cells = domain::EnrichedRow(plan_, cells, std::get<Observation>(result));
+    done.cells = domain::EnrichedRow(plan_, cells, seen);
     done.charge_mc = price_mc_;
+    if (probe_.unrendered_mc && !seen.rendered) {
+      done.charge_mc = std::min(price_mc_, *probe_.unrendered_mc);
+    }
     return done;
   }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -15,13 +17,16 @@ namespace vedette::worker {
 struct ResearchProbe {
   Probe* probe = nullptr;
   config::ProbeConfig config;
+  // The price of a row whose page was not rendered, in tiers where pages may be.
+  std::optional<std::int64_t> unrendered_mc{};
 };
 using TierProbes = std::map<domain::Tier, ResearchProbe>;
 
 // The blocks "enrich_lead" and "enrich_company": each row is researched by the probe of the block's
 // tier, as a check of a monitor is that knows nothing yet. The row id stands for the check's. Its
 // specs are domain::BoundSpecs, its columns domain::EnrichPlan's. A row is charged the block's
-// price unless it has an error. Loop thread only.
+// price unless it has an error, and less where its page could have been rendered and was not. Loop
+// thread only.
 class EnrichBlock final : public RowBlock {
  public:
   // The clock and the probes must outlive this object and its runners.

@@ -88,7 +88,7 @@ CheckClaimer::CheckClaimer(base::EventLoop& loop, store::Pool& pool, const base:
       holdings_(holdings),
       hooks_(std::move(hooks)),
       ahead_(static_cast<std::size_t>(config.worker.rows_ahead_max)) {
-  for (const auto& [name, price] : config.prices_mc) {
+  for (const auto& [name, price] : config::MostPricesMc(config)) {
     if (const auto tier = domain::ParseTier(name)) prices_mc_[*tier] = price;
   }
 }

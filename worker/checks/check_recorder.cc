@@ -42,7 +42,7 @@ std::vector<store::OutcomeRange> Ranges(const HeldChunk& chunk,
 }
 
 store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckResult>& results,
-                              bool finished) {
+                              std::int64_t rebate_mc, bool finished) {
   store::ChunkRecord record;
   record.lease = chunk.lease;
   record.org_id = chunk.org_id;
@@ -53,7 +53,10 @@ store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckRes
   record.looked_until = chunk.looked_until;
   record.ranges = Ranges(chunk, results);
   for (const CheckResult& r : results) {
-    if (domain::IsCompleted(r.outcome)) ++record.completed;
+    if (domain::IsCompleted(r.outcome)) {
+      ++record.completed;
+      if (!r.rendered) record.rebate_mc += rebate_mc;
+    }
     if (!r.effects) continue;
     record.events.insert(record.events.end(), r.effects->events.begin(), r.effects->events.end());
     if (r.effects->row) record.rows.push_back(*r.effects->row);
@@ -117,7 +120,20 @@ CheckRecorder::CheckRecorder(base::EventLoop& loop, store::Pool& pool, store::Si
       log_(log),
       delivery_lease_(config.delivery.lease_ms),
       sink_(sink),
-      holdings_(holdings) {}
+      holdings_(holdings) {
+  for (const auto& [name, probe] : config.probes) {
+    if (config::Renders(probe))
+      unrendered_mc_[*domain::ParseTier(name)] = config.prices_mc.at(name);
+  }
+}
+
+// The chunk's price is that of a page that is rendered, as it was when the chunk was admitted, and
+// the rest follows from the tier's present price.
+std::int64_t CheckRecorder::RebateOf(const HeldChunk& chunk) const {
+  const auto unrendered = unrendered_mc_.find(chunk.claimed.tier);
+  if (unrendered == unrendered_mc_.end()) return 0;
+  return std::max<std::int64_t>(chunk.claimed.price_mc - unrendered->second, 0);
+}
 
 void CheckRecorder::AddResult(const ChunkPtr& chunk, CheckResult result) {
   chunk->parts[result.ref.part].outcomes[result.ref.row] = static_cast<char>(result.outcome);
@@ -152,7 +168,7 @@ CheckRecorder::Job CheckRecorder::Write(const std::vector<Item>& batch) {
   std::vector<store::ChunkRecord> records;
   records.reserve(batch.size());
   for (const Item& item : batch) {
-    records.push_back(MakeRecord(*item.work, item.taken, item.ends));
+    records.push_back(MakeRecord(*item.work, item.taken, RebateOf(*item.work), item.ends));
   }
   return [records = std::move(records), lease = delivery_lease_](store::Session& session) {
     return store::RecordChecks(session, records, lease);
@@ -194,16 +210,15 @@ bool CheckRecorder::IsDropped(const store::RecordResult& result, const Item& ite
 
 void CheckRecorder::OnItem(const Item& item, const store::RecordResult& result) {
   const ChunkPtr& chunk = item.work;
-  std::int64_t completed = 0;
+  std::int64_t charged_mc = 0;
   std::int64_t never_observed = 0;
   for (const CheckResult& r : item.taken) {
     metrics_.AddChecks(r.outcome, chunk->claimed.tier, 1);
     never_observed += r.never_observed;
-    if (domain::IsCompleted(r.outcome)) ++completed;
+    if (!domain::IsCompleted(r.outcome)) continue;
+    charged_mc += chunk->claimed.price_mc - (r.rendered ? 0 : RebateOf(*chunk));
   }
-  if (completed > 0) {
-    metrics_.AddCreditsCharged(chunk->claimed.tier, completed * chunk->claimed.price_mc);
-  }
+  if (charged_mc > 0) metrics_.AddCreditsCharged(chunk->claimed.tier, charged_mc);
   metrics_.AddFieldsNeverObserved(chunk->claimed.tier, never_observed);
   Deliver(item.taken, result);
 }

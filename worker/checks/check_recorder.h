@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,6 +50,8 @@ class CheckRecorder final : public lease::Recorder<CheckKind> {
 
   static std::vector<store::HealthTurn> Explained(std::vector<store::HealthTurn> turns,
                                                   const std::vector<Item>& items);
+  // What a check of the chunk costs less whose page was not rendered.
+  std::int64_t RebateOf(const HeldChunk& chunk) const;
   void Deliver(const std::vector<CheckResult>& results, const store::RecordResult& result);
   void CancelReserved(const std::vector<CheckResult>& results);
 
@@ -55,6 +59,8 @@ class CheckRecorder final : public lease::Recorder<CheckKind> {
   metrics::Metrics& metrics_;
   const base::Logger log_;
   const std::chrono::milliseconds delivery_lease_;
+  // The price of a check whose page was not rendered, by tier, of those where pages may be.
+  std::map<domain::Tier, std::int64_t> unrendered_mc_;
   NotificationSink* const sink_;  // may be null
   CheckHoldings& holdings_;
 };

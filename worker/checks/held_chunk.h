@@ -52,6 +52,7 @@ struct CheckResult {
   std::unique_ptr<CheckEffects> effects;  // null where there are none
   Origin origin = Origin::kProbed;
   int never_observed = 0;  // Verdict::never_observed
+  bool rendered = false;   // Observation::rendered
 };
 
 // The rows of one monitor inside a chunk.

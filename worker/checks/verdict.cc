@@ -224,8 +224,10 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
     writer.verdict.error = SentenceOf(*failure);
     return std::move(writer.verdict);
   }
-  writer.verdict.error = UnreadSentence(watched, std::get<Observation>(result).unread);
-  const auto& [fields, unread] = std::get<Observation>(result);
+  const auto& seen = std::get<Observation>(result);
+  const auto& fields = seen.fields;
+  const auto& unread = seen.unread;
+  writer.verdict.error = UnreadSentence(watched, unread);
   const Json& pending = before.pending ? before.pending->Value() : kNothing;
   for (const WatchedField& field : watched) {
     const auto it = fields.find(field.name);

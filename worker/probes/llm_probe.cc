@@ -420,6 +420,7 @@ void MixedProbe::Impl::AskModel(ProbeRequest prose, std::optional<html::PageText
               if (auto* said = std::get_if<Observation>(&result)) {
                 said->fields.merge(seen.fields);
                 said->unread.merge(seen.unread);
+                said->rendered = seen.rendered;
               }
               done(std::move(result));
             });

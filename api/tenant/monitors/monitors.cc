@@ -97,7 +97,7 @@ std::optional<std::string> WithWarning(const std::optional<std::string>& warning
 // The sentence for an organisation that cannot pay one check of the tier.
 std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier,
                                           std::int64_t balance_mc) {
-  const std::int64_t price_mc = domain::PriceOf(tier, call.parts.config.prices_mc);
+  const std::int64_t price_mc = domain::PriceOf(tier, config::MostPricesMc(call.parts.config));
   if (balance_mc >= price_mc) return std::nullopt;
   return fmt::format(
       "Your organisation has {} credits and a check costs {}: until it has more, checks are "
@@ -107,7 +107,7 @@ std::optional<std::string> BalanceWarning(const Call& call, domain::Tier tier,
 
 // What a trigger says of checks that will be skipped, as things stand.
 std::optional<std::string> UnpaidWarning(const Call& call, const domain::Monitor& monitor) {
-  const auto waits = domain::WaitsFor(monitor, call.parts.config.prices_mc);
+  const auto waits = domain::WaitsFor(monitor, config::MostPricesMc(call.parts.config));
   if (!waits) return std::nullopt;
   if (*waits == domain::WaitingFor::kBalance) {
     return BalanceWarning(call, monitor.tier, monitor.balance_mc);
@@ -222,7 +222,7 @@ rest::Reply DetailReply(Call& call, const base::Uuid& monitor_id, const base::Js
   auto monitor = store::GetMonitor(call.session(), call.caller.scope(), monitor_id);
   if (!monitor) return rest::NotFound("monitor");
   monitor->channel_ids = store::ReadMonitorChannels(call.session(), monitor_id);
-  std::string text = domain::MonitorDetailJson(*monitor, call.parts.config.prices_mc);
+  std::string text = domain::MonitorDetailJson(*monitor, config::MostPricesMc(call.parts.config));
   for (const auto& [name, value] : members.items()) {
     text.pop_back();
     text.append(",\"").append(name).append("\":").append(base::DumpJson(value)).append("}");
@@ -375,9 +375,11 @@ rest::Reply SearchReply(Call& call, store::MonitorFilter filter, const store::Mo
       page.next_cursor = rest::EncodeCursor(list, *end);
     }
   }
-  return {200, rest::PageText("monitors", page, [&](const auto& monitor, std::string* text) {
-            text->append(domain::MonitorSummaryJson(monitor, call.parts.config.prices_mc));
-          })};
+  return {200, rest::PageText("monitors", page,
+                              [prices_mc = config::MostPricesMc(call.parts.config)](
+                                  const auto& monitor, std::string* text) {
+                                text->append(domain::MonitorSummaryJson(monitor, prices_mc));
+                              })};
 }
 
 // A list of summaries, newest first; the caller adds head and tail.
@@ -393,8 +395,8 @@ rest::ListPieces<domain::Monitor> MonitorListParts(const Call& call, store::Moni
     page.bytes_max = rest::kPageBytes;
     return store::ListMonitors(session, page);
   };
-  list.write = [&prices_mc = call.parts.config.prices_mc](const domain::Monitor& monitor,
-                                                          std::string* text) {
+  list.write = [prices_mc = config::MostPricesMc(call.parts.config)](const domain::Monitor& monitor,
+                                                                     std::string* text) {
     text->append(domain::MonitorSummaryJson(monitor, prices_mc));
   };
   return list;
@@ -580,7 +582,7 @@ rest::Handled ShowMonitor(Call& call) {
   found.channel_ids = store::ReadMonitorChannels(call.session(), found.id);
   const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
   auto list = RowListParts(monitor, domain::RowJson::View::kDetail, -1);
-  list.head = domain::MonitorDetailHead(*monitor, call.parts.config.prices_mc);
+  list.head = domain::MonitorDetailHead(*monitor, config::MostPricesMc(call.parts.config));
   list.limit = std::numeric_limits<int>::max();
   list.tail = [](const domain::Row*) { return std::string(domain::kMonitorDetailTail); };
   return SendList(call, std::move(list));

@@ -93,7 +93,7 @@ std::int64_t PriceMcOf(const config::Config& config, const domain::BlockType& ty
                        const base::Json& specs) {
   if (const auto listed = ListPriceMc(config, type)) return *listed;
   if (type.price == BlockPrice::kTier) {
-    return config.prices_mc.at(specs.at("tier").get<std::string>());
+    return config::MostPricesMc(config).at(specs.at("tier").get<std::string>());
   }
   const auto mode = domain::ParseFindMode(specs.at("mode").get<std::string>());
   return domain::FindPriceMc(mode.value(), config.find_email_prices);

@@ -94,6 +94,7 @@ TEST(RenderedDocument, IsTheTreeAsHtml) {
   const int p = page.Element(body, "P", {"title", "\"a\" < b", "onclick=\"", "x"});
   page.Says(p, "1 < 2 & 3");
   page.Element(p, "BR");
+  page.Says(page.Element(p, "::after"), "drawn by a style");
   const int script = page.Element(body, "SCRIPT");
   page.Says(script, "if (1 < 2) {}");
   const int hidden = page.Element(body, "NOSCRIPT");

@@ -16,6 +16,7 @@ namespace vedette::net {
 namespace {
 
 using test::DnsServer;
+using test::milliseconds;
 using test::OwnBrowserTest;
 using test::Pages;
 using test::Site;
@@ -163,11 +164,13 @@ const attempt = at => { for (const way of ways) {
   ++tried; } };
 )js";
 
-// `hosts`: each is tried in every way.
+// `hosts`: each is tried in every way. What was tried goes on for a while; then the page says so.
+constexpr const char* kSettled = "#settled";
 std::string Page(const std::string& hosts, int port) {
   return "<!DOCTYPE html><body><p id=seen></p><script>" + std::string(kMechanisms) +
          "for (const h of " + hosts + ") attempt(h + ':" + std::to_string(port) +
-         "'); seen.textContent = 'tried ' + tried; </script>";
+         "'); seen.textContent = 'tried ' + tried;"
+         "setTimeout(() => { document.getElementById('seen').id = 'settled'; }, 5000);</script>";
 }
 
 const char* const kWorker =
@@ -178,6 +181,7 @@ class BrowserG9 : public OwnBrowserTest {
  protected:
   void SetUp() override {
     OwnBrowserTest::SetUp();
+    config_.render_timeout_ms = milliseconds(120'000);
     net_.dns_servers = {dns_.address()};
     dns_.Set("inside.example", {"127.0.0.3"});
     dns_.Set("inside6.example", {"::1"});
@@ -210,8 +214,10 @@ TEST_F(BrowserG9, NoScriptReachesAnAddressThatIsNotAllowed) {
   const Site site(pages);
   config_.page_requests_max = 10'000;
   std::vector<std::future<RenderedPage>> rendered;
-  for (std::size_t i = 0; i < kPages; ++i)
-    rendered.push_back(Begin(site.Url("/" + std::to_string(i))));
+  for (std::size_t i = 0; i < kPages; ++i) {
+    rendered.push_back(
+        browser().Begin(site.Url("/" + std::to_string(i)), milliseconds(120'000), kSettled));
+  }
   for (std::size_t i = 0; i < kPages; ++i) {
     const RenderedPage page = rendered[i].get();
     EXPECT_THAT(page.response.body, HasSubstr("tried " + std::to_string(tries[i])))
@@ -227,7 +233,8 @@ TEST_F(BrowserG9, TheSameScriptsReachAnAddressThatIsAllowed) {
   config_.page_requests_max = 10'000;
   const Site site(
       Pages{{"/", Page("['127.0.0.3', 'inside.example']", inside.port())}, {"/sw.js", kWorker}});
-  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("tried 80"));
+  auto page = browser().Begin(site.Url("/"), milliseconds(120'000), kSettled);
+  EXPECT_THAT(page.get().response.body, HasSubstr("tried 80"));
   EXPECT_GT(inside.came(), 20);
 }
 
