@@ -153,6 +153,7 @@ TEST_F(ApiHttp, EveryRouteAnswers) {
       {"POST /search/filter-field-values", R"({"field":"name"})"},
       {"POST /channels", told},
       {"POST /channels/{channel_id}/update", R"({"name":"x"})"},
+      {"POST /account/channels", R"({"channel_ids":[]})"},
       {"POST /search/exclusion-lists", exclusions},
       {"POST /search/exclusion-lists/{list_id}/entities", R"({"entity_ids":["c-1"]})"},
       {"POST /schedules/preview", R"({"cron":"0 9 * * *"})"},
