@@ -341,26 +341,31 @@ void DemoStory::TellRowsChecked() {
 }
 
 // A browser is no part of what the demo needs: one that does not start, as in a container without
-// user namespaces, is told, and the story goes on.
+// user namespaces, or that is slow to, is told, and the story goes on.
 void DemoStory::TellScriptedPage() {
   if (!deps_.rendering_lack.empty()) {
     deps_.narrator.Note(
         "a page made by scripts is not looked at, which takes a browser: apt install chromium");
     return;
   }
-  const Json seen =
-      api_->Expect("POST", "/monitors/preview",
-                   Json{{"key_columns", {"url"}},
-                        {"rows", {{{"url", deps_.site_address + DemoSite::kScriptedPath}}}},
-                        {"struct", {{"seats", "css:#seats"}}}});
-  const Json& row = seen.at("rows").at(0);
-  const Json value = row.value(Json::json_pointer("/observed/seats/value"), Json());
-  if (value == DemoSite::kSeats) {
-    deps_.narrator.Observed(fmt::format(
-        "a page made by scripts, rendered for a preview: {} seats are left", DemoSite::kSeats));
-    return;
+  std::string instead;
+  try {
+    const Json seen =
+        api_->Expect("POST", "/monitors/preview",
+                     Json{{"key_columns", {"url"}},
+                          {"rows", {{{"url", deps_.site_address + DemoSite::kScriptedPath}}}},
+                          {"struct", {{"seats", "css:#seats"}}}});
+    const Json& row = seen.at("rows").at(0);
+    if (row.value(Json::json_pointer("/observed/seats/value"), Json()) == DemoSite::kSeats) {
+      deps_.narrator.Observed(fmt::format(
+          "a page made by scripts, rendered for a preview: {} seats are left", DemoSite::kSeats));
+      return;
+    }
+    instead = base::DumpJson(row);
+  } catch (const RequestFailed& error) {
+    instead = error.what();
   }
-  deps_.narrator.Note("a page made by scripts could not be rendered: " + base::DumpJson(row));
+  deps_.narrator.Note("a page made by scripts could not be rendered: " + instead);
 }
 
 DemoSite::Change DemoStory::ChangeSite() {

@@ -63,6 +63,32 @@ TEST_F(WorkerTest, G1_G4_G7_EveryCheckOfEveryDueTickIsRecordedOnce) {
       "2");
 }
 
+// What may be rendered is reserved, and what needed no browser returns.
+TEST_F(WorkerTest, G4_RenderingIsChargedWhereAPageWasRenderedAndNowhereElse) {
+  config::ProbeConfig& low = settings.probes.at("low");
+  low.kind = "web";
+  low.render = "auto";
+  settings.render_mc = 500;
+  NewPriced(10);
+  Cut();
+  const worker::ProbeResult failed = worker::ProbeFailure{"blocked", "A wall.", false, {}};
+  worker::ProbeResult rendered = kSame;
+  std::get<domain::Observation>(rendered).rendered = true;
+  probe.SetScript([&](int n, int) -> std::optional<worker::ProbeResult> {
+    if (n == 9) return std::nullopt;
+    return n < 3 ? rendered : n == 3 ? failed : kSame;
+  });
+  Process process(*this);
+  Until("one is left", [this] { return probe.held() == 1; });
+  EXPECT_EQ(Sql("select balance_mc from account"), std::to_string(1'000'000 - 10 * 1500));
+  ExpectMoneyAddsUp();
+  probe.Release(process.loop, kSame);
+  UntilAllChunksAreDone();
+  EXPECT_EQ(Balance(), 1'000'000 - 9 * 1000 - 3 * 500);
+  EXPECT_EQ(Series("vedette_credits_charged_total{tier=\"low\"}"), 10.5);
+  ExpectMoneyAddsUp();
+}
+
 TEST_F(WorkerTest, NotificationsAreCommittedUnderTheDeliverersLeaseAndHandedOver) {
   NewPriced(3, kHooks);
   Cut();

@@ -28,6 +28,7 @@ TEST(Defaults, AreThoseOfTheDesign) {
       c.prices_mc,
       (std::map<std::string, std::int64_t>{
           {"micro", 500}, {"low", 1000}, {"medium", 5000}, {"high", 20000}, {"xhigh", 50000}}));
+  EXPECT_EQ(c.render_mc, 0);
   EXPECT_EQ(c.limits.requests_per_minute, 500);
   EXPECT_EQ(c.limits.frequency_min, std::nullopt);
   EXPECT_EQ(c.retention.events, hours(90 * 24));
@@ -101,7 +102,7 @@ TEST(Keys, EveryFieldHasOneOrAValueThatNobodyTurns) {
   for (const char* probe : {"default", "micro", "low", "medium", "high", "xhigh"}) {
     EXPECT_EQ(keys[std::string("probes.") + probe] + 1, MembersOf<ProbeConfig>());
   }
-  EXPECT_EQ(keys["prices"], 6U);
+  EXPECT_EQ(keys["prices"], 7U);
   EXPECT_EQ(keys["prices.find_email"], MembersOf<FindEmailPrices>());
   EXPECT_EQ(keys["limits"] + 8, MembersOf<LimitsConfig>());
   EXPECT_EQ(keys["retention"] + 4, MembersOf<RetentionConfig>());
@@ -129,7 +130,7 @@ TEST(Keys, AreNoMoreThanAnOperatorTurns) {
     const bool is_tier = key.section.starts_with("probes.") && key.section != "probes.default";
     keys += !is_tier && key.section != "testing";
   }
-  EXPECT_LE(keys, 143) << "what nobody turns is a constant beside what it limits";
+  EXPECT_LE(keys, 152) << "what nobody turns is a constant beside what it limits";
 }
 
 Config OfAnOperator() {
@@ -165,10 +166,23 @@ TEST(Keys, ThoseOfServersProbesAndRolesSetWhatTheyAreNamedFor) {
   EXPECT_EQ(c.smtp.per_day, 1005);
 }
 
+TEST(Prices, RenderingIsOnTopWhereATiersPagesMayBeRendered) {
+  const Config c = FromEnvironment({{"VEDETTE_PRICES_RENDER", "0.25"},
+                                    {"VEDETTE_PROBES_MEDIUM_RENDER", "auto"},
+                                    {"VEDETTE_PROBES_HIGH_RENDER", "always"},
+                                    {"VEDETTE_PROBES_HIGH_KIND", "http"},
+                                    {"VEDETTE_PROBES_HIGH_URL", "http://127.0.0.1/"}});
+  EXPECT_EQ(
+      MostPricesMc(c),
+      (std::map<std::string, std::int64_t>{
+          {"micro", 500}, {"low", 1000}, {"medium", 5250}, {"high", 20000}, {"xhigh", 50000}}));
+}
+
 TEST(Keys, ThoseOfPricesAndRetentionSetWhatTheyAreNamedFor) {
   const Config c = OfAnOperator();
   EXPECT_EQ(c.prices_mc, (std::map<std::string, std::int64_t>{
                              {"micro", 1}, {"low", 2}, {"medium", 3}, {"high", 4}, {"xhigh", 5}}));
+  EXPECT_EQ(c.render_mc, 13);
   EXPECT_EQ(c.cents_per_credit, 0.25);
   EXPECT_EQ(c.find_email_prices, (FindEmailPrices{6, 7, 8, ChargeRule::kOk}));
   EXPECT_EQ(c.reverse_email_price, (PeoplePrice{9, ChargeRule::kAlways}));
@@ -212,6 +226,7 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "https://idp.example",
                                            "after_claim:stop:0.5",
                                            "row_fence",
+                                           "always",
                                            "lookup",
                                            "ok",
                                            "RS256",
