@@ -375,6 +375,7 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
     case Type::kNumberOrNone:
       return given.front() == "none" ? Json(nullptr) : NumberOf(option, given.front());
     case Type::kList:
+    case Type::kListIfGiven:
       return given;
     case Type::kSwitch:
       return true;

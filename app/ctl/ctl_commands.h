@@ -21,6 +21,7 @@ struct CtlOption {
     kNumber,
     kNumberOrNone,  // "none" becomes null
     kList,          // repeatable; also a list without elements
+    kListIfGiven,   // repeatable; left out where it is not given
     kSwitch,        // without a value; true where given
     kTextOrNone,    // "none" becomes null
     kFile,          // the value that is given here is what the file has
