@@ -21,10 +21,6 @@
 namespace vedette::app {
 namespace {
 
-bool IsRepeatable(const CtlOption& option) {
-  return option.type == CtlOption::Type::kList || option.type == CtlOption::Type::kSomeOf;
-}
-
 constexpr const char* kDefaultUrl = "http://127.0.0.1:9464";
 
 std::string WithoutTrailingSlash(std::string url) {
@@ -106,7 +102,7 @@ void Ctl::Impl::Add(CLI::App* ctl, const CtlCommand& command, int* status) {
     const std::string help(option.help);
     if (option.type == CtlOption::Type::kSwitch) {
       added->add_flag(flag, switches[command.name][option.flag], help);
-    } else if (IsRepeatable(option)) {
+    } else if (option.type == CtlOption::Type::kList) {
       added->add_option(flag, lists[command.name][option.flag], help)
           ->required(option.required)
           ->allow_extra_args(false)
@@ -134,7 +130,7 @@ CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
   for (const CtlOption& option : command.options) {
     if (parsed.get_option(std::string(option.flag))->count() == 0) continue;
     auto& given = values[option.flag];
-    if (IsRepeatable(option)) {
+    if (option.type == CtlOption::Type::kList) {
       given = lists[command.name][option.flag];
     } else if (option.type == CtlOption::Type::kFile || option.type == CtlOption::Type::kJsonFile) {
       given = {TextOfFile(texts[command.name][option.flag])};

@@ -138,7 +138,7 @@ std::vector<CtlCommand> TeamAndKeyCommands() {
        "/admin/v1/orgs/{id}/api-keys",
        {kOrganisation, Required(name),
         Body("--team", "team_id", Type::kText, "Limit it to one team"),
-        Body("--scope", "scopes", Type::kSomeOf,
+        Body("--scope", "scopes", Type::kList,
              "read, monitors, lookups, workflows, search or account; all without it"),
         Body("--expires-at", "expires_at", Type::kText,
              "When it ends, such as 2027-01-01T00:00:00Z"),

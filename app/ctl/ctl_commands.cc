@@ -412,7 +412,6 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
     case Type::kNumberOrNone:
       return given.front() == "none" ? Json(nullptr) : NumberOf(option, given.front());
     case Type::kList:
-    case Type::kSomeOf:
       return given;
     case Type::kSwitch:
       return true;

@@ -21,7 +21,6 @@ struct CtlOption {
     kNumber,
     kNumberOrNone,  // "none" becomes null
     kList,          // repeatable; also a list without elements
-    kSomeOf,        // repeatable; left out where none is given
     kSwitch,        // without a value; true where given
     kTextOrNone,    // "none" becomes null
     kFile,          // the value that is given here is what the file has

@@ -208,6 +208,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     ctl.text("session-end", org, session["id"], "--reason", "she left")
     assert ctl.json("sessions", org)["items"] == []
     ctl.json("user-remove", org, "ada")
+    invited = ctl.json("invite", org, "--email", "ada@example.com", "--role", "owner", "--reason", "she asked")
+    assert "/dashboard#/invitation/vd_inv_" in invited["link"]
     assert ctl.json("users", org)["items"] == []
     assert "/dashboard#/invitation/" in ctl.json("invite", org, "--email", "ada@acme.example", "--role", "owner")["link"]
 

@@ -22,9 +22,7 @@ using testing::HasSubstr;
 class ApiAccount : public ApiTest {
  public:
   ApiAccount()
-      : ApiTest({}, [](config::Config& c) {
-          c.security.encryption_key = std::string(32, 'k');
-        }) {}
+      : ApiTest({}, [](config::Config& c) { c.security.encryption_key = std::string(32, 'k'); }) {}
 
   Reply MakeKey(const Json& body) { return Ask("POST", "/account/api-keys", body); }
   std::string KeyWith(const std::vector<std::string>& scopes) {

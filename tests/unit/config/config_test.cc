@@ -223,6 +223,7 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "10.1.0.0/16",
                                            kHex,
                                            "http://x.example/",
+                                           "smtp://mx.example:25",
                                            "https://idp.example",
                                            "after_claim:stop:0.5",
                                            "row_fence",
@@ -254,6 +255,9 @@ std::optional<Config> TryLoad(const std::string& file, const Environment& enviro
 // With url and model set, either can change alone; so can what needs an issuer.
 const std::string kProbeFile = "[probes.default]\nurl=\"http://a/\"\nmodel=\"m\"\n";
 std::string BaseFile(const ConfigKey& key) {
+  if (key.environment == "VEDETTE_MAIL_RELAY") {
+    return kProbeFile + "[api]\npublic_url=\"https://a\"\n[mail]\nfrom=\"a@a.example\"\n";
+  }
   if (key.section != "oidc") return kProbeFile;
   const bool fixed = key.name == "organisation";
   return "[oidc]\nissuer=\"https://a/\"\naudience=\"a\"\n" +
