@@ -20,7 +20,7 @@ struct CtlOption {
     kText,
     kNumber,
     kNumberOrNone,  // "none" becomes null
-    kList,          // repeatable; also a list without elements
+    kList,          // repeatable; left out where it is not given; --none is a list without elements
     kSwitch,        // without a value; true where given
     kTextOrNone,    // "none" becomes null
     kFile,          // the value that is given here is what the file has
