@@ -86,6 +86,9 @@ bool AcceptInvitation(Session& session, const base::Clock& clock, const std::str
     domain::MemberRole role{};
     Columns(taken.at(0)).Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role);
     tx.Exec<"password_set">("email"_a = email, "password"_a = password);
+    // The address has had another password since it was looked up: by another invitation, whose
+    // holder would be let in here too.
+    if (ReadOne<std::string>(tx.Exec<"password_get">("email"_a = email)) != password) return false;
     tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
     audit.org_id = org_id;
     audit.target = email;

@@ -50,8 +50,9 @@ struct Invitation {
 };
 std::optional<Invitation> FindInvitation(Session& session, const std::string& token);
 
-// Takes the invitation and makes its holder a member; `password` is stored unless he has one. Of
-// two calls with one token one is true.
+// Takes the invitation and makes its holder a member; `password`, as stored, becomes his unless
+// it is. Of two calls with one token one is true. False, and the invitation is spent, where the
+// address has got another password since it was looked up.
 bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token,
                       const std::string& password, AuditEntry audit);
 

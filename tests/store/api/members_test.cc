@@ -8,6 +8,7 @@
 #include "api/tenant/credentials.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
+#include "store/session.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 
@@ -81,6 +82,16 @@ TEST_F(ApiMembers, AnInvitationLetsItsHolderInOnceAndThenThePasswordDoes) {
   EXPECT_EQ(entries[2]["action"], "invitation.accept");
   EXPECT_EQ(entries[2]["actor"], "user ada@example.com");
   EXPECT_EQ(Sql("select password like '$argon2id$%' from member_password"), "t");
+}
+
+TEST_F(ApiMembers, AnInvitationIsNotTakenWhereTheAddressGotAnotherPasswordMeanwhile) {
+  Take(Invite("ada@example.com", "owner"));
+  Sql("delete from org_user where role is not null returning 1");
+  const std::string second = Invite("ada@example.com", "owner");
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  EXPECT_FALSE(store::AcceptInvitation(session, clock, second, "what another one chose", {}));
+  EXPECT_EQ(Sql("select count(*) from org_user where role is not null"), "0");
+  EXPECT_EQ(Take(second).status, 404);
 }
 
 TEST_F(ApiMembers, AnInvitationEndsAfterThreeDaysOrWhenItIsWithdrawn) {
