@@ -48,6 +48,8 @@ Json ScheduleItem(const store::WorkflowSchedule& schedule) {
     cron = by_clock.at("cron");
     zone = by_clock.at("time_zone");
   }
+  Json channels = Json::array();
+  for (const base::Uuid& id : schedule.channel_ids) channels.push_back(id.ToString());
   return {{"id", schedule.id.ToString()},
           {"workflow_id", schedule.workflow_id.ToString()},
           {"name", schedule.name},
@@ -57,6 +59,7 @@ Json ScheduleItem(const store::WorkflowSchedule& schedule) {
           {"overlap", domain::OverlapName(schedule.overlap)},
           {"catch_up_s", schedule.catch_up.count()},
           {"specs_override", ParsedOrNull(schedule.specs_override_json)},
+          {"channel_ids", std::move(channels)},
           {"is_active", schedule.is_active},
           {"paused_reason", base::OrNull(schedule.paused_reason)},
           {"paused_message", base::OrNull(schedule.paused_message)},

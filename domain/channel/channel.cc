@@ -17,8 +17,9 @@ using namespace std::string_view_literals;
 // A table's index is the enumeration's number.
 constexpr std::array kKinds{"webhook"sv, "email"sv,   "slack"sv, "teams"sv,
                             "discord"sv, "apprise"sv, "feed"sv};
-constexpr std::array kNoticeKinds{"balance"sv, "spend_limit"sv, "receiver_failing"sv,
-                                  "monitor_failing"sv};
+constexpr std::array kNoticeKinds{"balance"sv,         "spend_limit"sv,   "receiver_failing"sv,
+                                  "monitor_failing"sv, "run_completed"sv, "run_failed"sv,
+                                  "run_skipped"sv};
 constexpr std::array kStatuses{"active"sv, "unconfirmed"sv, "suspended"sv};
 
 }  // namespace
@@ -64,9 +65,15 @@ std::string NoticeText(const AccountNotice& notice) {
     case NoticeKind::kReceiverFailing:
       return fmt::format("The receiver {} has failed for 48 hours", notice.subject);
     case NoticeKind::kMonitorFailing:
+      return fmt::format("{}: no check has completed for a day", notice.subject);
+    case NoticeKind::kRunCompleted:
+      return fmt::format("{}: the scheduled run has completed", notice.subject);
+    case NoticeKind::kRunFailed:
+      return fmt::format("{}: the scheduled run has ended without completing", notice.subject);
+    case NoticeKind::kRunSkipped:
       break;
   }
-  return fmt::format("{}: no check has completed for a day", notice.subject);
+  return fmt::format("{}: a run was skipped", notice.subject);
 }
 
 namespace {

@@ -66,14 +66,19 @@ enum class NoticeKind : std::uint8_t {
   kSpendLimit = 1,       // nor does what a team may still spend this month
   kReceiverFailing = 2,  // attempts at an address have failed for 48 hours on end
   kMonitorFailing = 3,   // no check of a monitor has completed for a day
+  // What became of a slot of a workflow's schedule, told by the schedule's own channels.
+  kRunCompleted = 4,
+  kRunFailed = 5,   // it ended otherwise
+  kRunSkipped = 6,  // there was none; the subject has the reason
 };
 std::string_view NoticeKindName(NoticeKind kind);
 inline constexpr int kNoticesPerDay = 100;  // that an organisation is told of itself
 
 struct AccountNotice {
   NoticeKind kind = NoticeKind::kBalance;
-  base::Uuid about;     // the organisation, a team, a receiver or a monitor
-  std::string subject;  // its name, or what may be shown of its address
+  // The organisation, a team, a receiver, a monitor or a run; of a slot without one its schedule.
+  base::Uuid about;
+  std::string subject;  // its name, or what may be shown of its address; of a run its schedule's
 };
 // A sentence.
 std::string NoticeText(const AccountNotice& notice);

@@ -8,6 +8,7 @@
 #include "domain/channel/channel.h"
 #include "domain/channel/digest.h"
 #include "domain/monitor/enums.h"
+#include "domain/workflow/run_schedule.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -75,19 +76,41 @@ void SetNoticeChannels(Session& session, const base::Clock& clock, const base::U
   });
 }
 
+namespace {
+
+void TellNotice(Transaction& tx, const base::Clock& clock, const base::Uuid& notice,
+                const base::Uuid& channel) {
+  tx.Exec<"digest_deliver">("channel_id"_a = channel, "digest_id"_a = notice,
+                            "delivery_id"_a = base::Uuid::V7(clock),
+                            "type"_a = domain::NotificationType::kFailed);
+}
+
+// What became of slots of workflows' schedules; how many notifications that are.
+int TellSlots(Transaction& tx, const base::Clock& clock) {
+  int told = 0;
+  for (const auto& row : tx.Exec<"notice_slots">("paused"_a = std::string(domain::kSlotPaused),
+                         "limit"_a = kSlotsPerLook)) {
+    base::Uuid id, channel;
+    Columns(row).Into("id"_a = &id, "channel_id"_a = &channel);
+    TellNotice(tx, clock, id, channel);
+    ++told;
+  }
+  return told;
+}
+
+}  // namespace
+
 int TellNotices(Session& session, const base::Clock& clock, std::int64_t least_mc) {
   return InTransaction(session, [&](Transaction& tx) {
     if (!ReadOne<bool>(tx.Exec<"notice_lock">())) return 0;
-    int notices = 0;
+    int notices = TellSlots(tx, clock);
     for (const auto& row :
          tx.Exec<"notice_look">("least_mc"_a = least_mc, "per_day"_a = domain::kNoticesPerDay)) {
       base::Uuid id, org_id;
       Columns(row).Into("id"_a = &id, "org_id"_a = &org_id);
       for (const auto& channel :
            ReadEach<base::Uuid>(tx.Exec<"notice_channels">("org_id"_a = org_id))) {
-        tx.Exec<"digest_deliver">("channel_id"_a = channel, "digest_id"_a = id,
-                                  "delivery_id"_a = base::Uuid::V7(clock),
-                                  "type"_a = domain::NotificationType::kFailed);
+        TellNotice(tx, clock, id, channel);
       }
       ++notices;
     }

@@ -10,7 +10,8 @@
 
 namespace vedette::store {
 
-inline constexpr int kDigestsPerCut = 100;  // of one transaction
+inline constexpr int kDigestsPerCut = 100;   // of one transaction
+inline constexpr int kSlotsPerLook = 1'000;  // of schedules, that one look tells
 
 // Cuts the digests of channels that are due: what waits for a channel becomes one notification, or
 // one a recipient; where nothing waits there is none. Any process may take the next ones, and one
@@ -25,7 +26,8 @@ void SetNoticeChannels(Session& session, const base::Clock& clock, const base::U
                        const std::vector<base::Uuid>& channel_ids, const AuditEntry& audit);
 
 // Looks what organisations that have such channels are to be told, and tells each occurrence once:
-// it is over where it is not so any more. `least_mc`: a balance below it pays nothing. One process
+// it is over where it is not so any more. So it does with what became of the slots of workflows'
+// schedules that have channels. `least_mc`: a balance below it pays nothing. One process
 // looks at a time. Returns how many occurrences are new. Throws as InTransaction.
 int TellNotices(Session& session, const base::Clock& clock, std::int64_t least_mc);
 

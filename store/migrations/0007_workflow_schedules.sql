@@ -15,6 +15,7 @@ create table workflow_schedule (
   catch_up_s int not null check (catch_up_s >= 0),
   specs_override json,   -- as POST /workflows/run takes them
   webhook_payload json,
+  channel_ids uuid[],    -- told what becomes of its slots; null = none. One that was deleted may still stand here.
   is_active boolean not null,
   paused_reason text,    -- why it is not active, where it was not the client: a code and a sentence
   paused_message text,
@@ -43,10 +44,12 @@ create table workflow_slot (
   slots bigint not null default 1 check (slots >= 1),  -- that it stands for: of late ones several, this and those after
   run_id uuid,
   decided_at timestamptz not null default now(),
+  told boolean not null default true,  -- to the schedule's channels; a waiting slot is not
   primary key (schedule_id, slot),
   check ((state = 0) = (run_id is not null)),
   check ((state = 1) = (reason is not null))
 );
+create index workflow_slot_untold on workflow_slot (schedule_id, slot) where not told;
 
 -- The schedule that made a run, and its slot; none of a run that was triggered.
 alter table job add column schedule_id uuid, add column scheduled_at timestamptz;

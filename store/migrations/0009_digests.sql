@@ -26,8 +26,8 @@ create index organisation_notices on organisation (id) where notice_channel_ids 
 create table notice (
   id uuid primary key,
   org_id uuid not null references organisation,
-  kind smallint not null check (kind between 0 and 3),
-  about uuid not null,  -- the organisation, a team, a receiver or a monitor
+  kind smallint not null check (kind between 0 and 6),
+  about uuid not null,  -- the organisation, a team, a receiver, a monitor, a run or a schedule
   subject text,         -- its name as it was then
   created_at timestamptz not null default now(),
   ended_at timestamptz

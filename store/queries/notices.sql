@@ -43,7 +43,8 @@ with asked as materialized (
 ), begun as (
   select so.*, row_number() over (partition by so.org_id order by so.kind, so.about)
                  + (select count(*) from notice d
-                    where d.org_id = so.org_id and d.created_at > now() - interval '1 day') as n_of_day
+                    where d.org_id = so.org_id and d.created_at > now() - interval '1 day'
+                      and d.kind <= :notice_monitor_failing) as n_of_day
   from so
   where not exists (select from notice n where n.org_id = so.org_id and n.kind = so.kind and n.about = so.about
                                            and n.ended_at is null)
@@ -51,6 +52,36 @@ with asked as materialized (
 insert into notice (id, org_id, kind, about, subject)
 select gen_random_uuid(), org_id, kind, about, subject from begun where n_of_day <= @per_day
 returning id, org_id
+
+-- name: notice_slots
+-- What became of slots of schedules with channels, each told once: the runs that ended, and what was skipped but by who
+-- paused it. Behind notice_lock.
+with ended as materialized (
+  select gen_random_uuid() as id, w.schedule_id, w.slot, s.org_id, coalesce(s.channel_ids, '{}') as channel_ids,
+         case when w.state = :slot_skipped then :notice_run_skipped
+              when j.status = :job_completed then :notice_run_completed else :notice_run_failed end as kind,
+         coalesce(w.run_id, s.id) as about,
+         s.name || coalesce(' (' || w.reason || ')', '') as subject,
+         w.reason is distinct from @paused and (w.state = :slot_skipped or j.id is not null) as is_told
+  from workflow_slot w
+  join workflow_schedule s on s.id = w.schedule_id
+  left join job j on j.id = w.run_id
+  where not w.told
+    and (w.state = :slot_skipped or w.state = :slot_started and (j.id is null or j.finished_at is not null))
+  order by w.schedule_id, w.slot
+  limit @limit
+), told as (
+  update workflow_slot w set told = true from ended e where w.schedule_id = e.schedule_id and w.slot = e.slot
+), begun as (
+  insert into notice (id, org_id, kind, about, subject, ended_at)
+  select id, org_id, kind, about, subject, now() from ended where is_told
+)
+select e.id, c.id as channel_id
+from ended e
+cross join lateral unnest(e.channel_ids) with ordinality as given(id, n)
+join channel c on c.id = given.id and c.org_id = e.org_id
+where e.is_told
+order by e.schedule_id, e.slot, given.n
 
 -- name: notice_read
 select id, kind, about, coalesce(subject, '') as subject from notice where id = any (@ids::uuid[])

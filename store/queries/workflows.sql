@@ -55,7 +55,7 @@ returning id
 -- fragment: workflow_schedule_columns
 -- The columns of a schedule s.
 s.id, s.org_id, s.workflow_id, s.name, s.frequency, s.frequency_s, s.schedule, s.anchor_at, s.overlap, s.catch_up_s,
-  s.specs_override, s.is_active, s.paused_reason, s.paused_message, s.next_at, s.created_at, s.updated_at
+  s.specs_override, coalesce(s.channel_ids, '{}') as channel_ids, s.is_active, s.paused_reason, s.paused_message, s.next_at, s.created_at, s.updated_at
 
 -- name: workflow_schedule_lock_org
 -- Two requests of an organisation make no more schedules together than each alone.
@@ -73,11 +73,11 @@ select count(*)::int from (select from workflow_schedule where org_id = @org_id 
 
 -- name: workflow_schedule_insert
 insert into workflow_schedule as s (id, org_id, team_id, workflow_id, name, frequency, frequency_s, schedule, anchor_at,
-                                    overlap, catch_up_s, specs_override, webhook_payload, is_active, caller_kind,
-                                    caller_id, on_behalf_of, next_at, look_at)
+                                    overlap, catch_up_s, specs_override, webhook_payload, channel_ids, is_active,
+                                    caller_kind, caller_id, on_behalf_of, next_at, look_at)
 values (@id, @org_id, @team_id, @workflow_id, @name, @frequency, @frequency_s, @schedule::json, @anchor_at, @overlap,
-        @catch_up_s, @specs_override::json, @webhook_payload::json, @is_active, @caller_kind, @caller_id, @on_behalf_of,
-        @next_at::timestamptz, @next_at::timestamptz)
+        @catch_up_s, @specs_override::json, @webhook_payload::json, nullif(@channel_ids::uuid[], '{}'), @is_active,
+        @caller_kind, @caller_id, @on_behalf_of, @next_at::timestamptz, @next_at::timestamptz)
 returning :workflow_schedule_columns, s.webhook_payload
 
 -- name: workflow_schedule_list
@@ -126,6 +126,7 @@ set name = coalesce(@name, name), frequency = coalesce(@frequency, frequency),
     overlap = coalesce(@overlap, overlap), catch_up_s = coalesce(@catch_up_s, catch_up_s),
     specs_override = case when @sets_override::boolean then @specs_override::json else specs_override end,
     webhook_payload = case when @sets_payload::boolean then @webhook_payload::json else webhook_payload end,
+    channel_ids = case when @sets_channels::boolean then nullif(@channel_ids::uuid[], '{}') else channel_ids end,
     is_active = coalesce(@is_active::boolean, is_active),
     paused_reason = case when @is_active::boolean is null then paused_reason end,
     paused_message = case when @is_active::boolean is null then paused_message end,
@@ -184,10 +185,10 @@ with moved as (
       look_at = now()
   where s.id = @schedule_id and s.version = @version
     and case when @was_waiting::boolean then s.waiting_slot else s.next_at end = @slot::timestamptz
-  returning s.id
+  returning s.id, s.channel_ids is null as told
 )
-insert into workflow_slot (schedule_id, slot, state, reason, slots, run_id)
-select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid from moved m
+insert into workflow_slot (schedule_id, slot, state, reason, slots, run_id, told)
+select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid, m.told from moved m
 on conflict (schedule_id, slot) do update
   set state = excluded.state, reason = excluded.reason, run_id = excluded.run_id, decided_at = now()
 returning schedule_id

@@ -12,9 +12,10 @@ WorkflowSchedule ReadSchedule(Columns& in) {
           "name"_a = &s.name, "frequency"_a = &s.times.frequency, "frequency_s"_a = &s.times.period,
           "schedule"_a = &s.times.schedule_json, "anchor_at"_a = &s.times.anchor_at,
           "overlap"_a = &s.overlap, "catch_up_s"_a = &s.catch_up,
-          "specs_override"_a = &s.specs_override_json, "is_active"_a = &s.is_active,
-          "paused_reason"_a = &s.paused_reason, "paused_message"_a = &s.paused_message,
-          "next_at"_a = &s.next_at, "created_at"_a = &s.created_at, "updated_at"_a = &s.updated_at);
+          "specs_override"_a = &s.specs_override_json, "channel_ids"_a = &s.channel_ids,
+          "is_active"_a = &s.is_active, "paused_reason"_a = &s.paused_reason,
+          "paused_message"_a = &s.paused_message, "next_at"_a = &s.next_at,
+          "created_at"_a = &s.created_at, "updated_at"_a = &s.updated_at);
   return s;
 }
 
@@ -56,9 +57,10 @@ std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const b
         "frequency_s"_a = s.times.period.count(), "schedule"_a = s.times.schedule_json,
         "anchor_at"_a = times.anchor_at, "overlap"_a = s.overlap,
         "catch_up_s"_a = s.catch_up.count(), "specs_override"_a = s.specs_override_json,
-        "webhook_payload"_a = s.webhook_payload_json, "is_active"_a = s.is_active,
-        "caller_kind"_a = s.owner.caller.kind, "caller_id"_a = s.owner.caller.id,
-        "on_behalf_of"_a = s.owner.caller.on_behalf_of, "next_at"_a = first));
+        "webhook_payload"_a = s.webhook_payload_json, "channel_ids"_a = s.channel_ids,
+        "is_active"_a = s.is_active, "caller_kind"_a = s.owner.caller.kind,
+        "caller_id"_a = s.owner.caller.id, "on_behalf_of"_a = s.owner.caller.on_behalf_of,
+        "next_at"_a = first));
     InsertAudit(tx, clock, audit);
     return made;
   });
@@ -129,6 +131,8 @@ std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const b
         "specs_override"_a = change.specs_override_json.value_or(std::nullopt),
         "sets_payload"_a = change.webhook_payload_json.has_value(),
         "webhook_payload"_a = change.webhook_payload_json.value_or(std::nullopt),
+        "sets_channels"_a = change.channel_ids.has_value(),
+        "channel_ids"_a = change.channel_ids.value_or(std::vector<base::Uuid>()),
         "is_active"_a = change.is_active, "team_id"_a = change.owner.team_id,
         "caller_kind"_a = caller.kind, "caller_id"_a = caller.id,
         "on_behalf_of"_a = caller.on_behalf_of, "now"_a = now));

@@ -42,6 +42,7 @@ struct WorkflowSchedule {
   std::chrono::seconds catch_up{0};
   std::optional<std::string> specs_override_json;
   std::optional<std::string> webhook_payload_json;  // not in a list
+  std::vector<base::Uuid> channel_ids;              // as given; one may have been deleted
   bool is_active = true;
   std::optional<std::string> paused_reason;  // where it was not the client: a code and a sentence
   std::optional<std::string> paused_message;
@@ -65,6 +66,7 @@ struct NewWorkflowSchedule {
   std::chrono::seconds catch_up = domain::kCatchUpDefault;
   std::optional<std::string> specs_override_json;
   std::optional<std::string> webhook_payload_json;
+  std::vector<base::Uuid> channel_ids;  // of the organisation's
   bool is_active = true;
   ScheduleOwner owner;
 };
@@ -94,6 +96,7 @@ struct WorkflowScheduleChange {
   // The inner one is empty where it is to be none.
   std::optional<std::optional<std::string>> specs_override_json;
   std::optional<std::optional<std::string>> webhook_payload_json;
+  std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
   std::optional<bool> is_active;
   ScheduleOwner owner;
 };

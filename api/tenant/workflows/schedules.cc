@@ -8,6 +8,7 @@
 #include "api/kit/body.h"
 #include "api/kit/workflow_schedules.h"
 #include "api/tenant/call.h"
+#include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
@@ -65,6 +66,7 @@ struct ScheduleBody {
   std::optional<std::chrono::seconds> catch_up;
   std::optional<std::optional<std::string>> specs_override_json;
   std::optional<std::optional<std::string>> webhook_payload_json;
+  std::optional<std::vector<base::Uuid>> channel_ids;
   std::optional<bool> is_active;
 };
 
@@ -118,6 +120,7 @@ ScheduleBody ReadScheduleBody(const base::Json& members, Presence name, rest::Pr
       ReadTextOf(&reader, "specs_override", domain::kScheduleOverrideBytesMax);
   body.webhook_payload_json =
       ReadTextOf(&reader, "webhook_payload", domain::kSchedulePayloadBytesMax);
+  if (reader.Has("channel_ids")) body.channel_ids = ReadChannelIds(&reader, problems);
   body.is_active = reader.Boolean("is_active", Presence::kOptional);
   reader.Finish();
   return body;
@@ -174,6 +177,8 @@ rest::Handled CreateSchedule(Call& call) {
   schedule.catch_up = body.catch_up.value_or(domain::kCatchUpDefault);
   schedule.specs_override_json = body.specs_override_json.value_or(std::nullopt);
   schedule.webhook_payload_json = body.webhook_payload_json.value_or(std::nullopt);
+  schedule.channel_ids = body.channel_ids.value_or(std::vector<base::Uuid>());
+  CheckChannels(call, schedule.channel_ids);
   schedule.is_active = body.is_active.value_or(true);
   schedule.owner = OwnerOf(call);
   if (schedule.webhook_payload_json) CheckMaySendPayload(call);
@@ -219,6 +224,8 @@ rest::Handled UpdateSchedule(Call& call) {
   change.catch_up = body.catch_up;
   change.specs_override_json = std::move(body.specs_override_json);
   change.webhook_payload_json = std::move(body.webhook_payload_json);
+  change.channel_ids = std::move(body.channel_ids);
+  if (change.channel_ids) CheckChannels(call, *change.channel_ids);
   change.is_active = body.is_active;
   change.owner = OwnerOf(call);
   if (change.webhook_payload_json && *change.webhook_payload_json) CheckMaySendPayload(call);

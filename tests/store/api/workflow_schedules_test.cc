@@ -13,6 +13,7 @@
 #include "api/tenant/workflows/scheduled_start.h"
 #include "domain/workflow/run_schedule.h"
 #include "scheduler/workflow_scheduler.h"
+#include "store/channels/digests.h"
 #include "store/jobs/scheduled_runs.h"
 #include "tests/store/support/tenant_runs.h"
 
@@ -95,6 +96,49 @@ class ApiWorkflowSchedules : public ApiRuns {
 
   const std::string flow;
 };
+
+TEST_F(ApiWorkflowSchedules, ItsChannelsAreToldOnceOfRunsThatEndedAndOfWhatWasSkipped) {
+  const std::string channel = Ask("POST", "/channels",
+                                  Json{{"name", "runs"},
+                                       {"kind", "webhook"},
+                                       {"target", {{"url", "https://hooks.example.com/"}}}})
+                                  .body["id"];
+  const std::string id = MakeId({{"name", "Nightly"}, {"channel_ids", {channel}}});
+  MakeId({{"name", "Silent"}});
+  EXPECT_EQ(Shown(id)["channel_ids"], Json::array({channel}));
+  const auto told = [&] { return store::TellNotices(session, clock, 1); };
+  MakeDue();
+  LookAll();
+  EXPECT_EQ(Runs(), "2");
+  EXPECT_EQ(told(), 0) << "its run goes on";
+  MakeDue();
+  LookAll();
+  EXPECT_THAT(History(id), ElementsAre("skipped overlap", "started"));
+  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(Sql("select kind || ' ' || subject from notice"), "6 Nightly (overlap)");
+  Sql("update job set status = 3, finished_at = now(), reserved_mc = 0 returning 1");
+  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(told(), 0) << "once";
+  const std::string ended = "select n.kind || ' ' || n.subject from notice n join workflow_slot w";
+  EXPECT_EQ(Sql(ended + " on w.run_id = n.about"), "5 Nightly");
+  EXPECT_EQ(Sql("select count(*) from delivery where channel_id = '" + channel + "'"), "2");
+  ASSERT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"is_active", false}}).status, 200);
+  MakeDue();
+  LookAll();
+  EXPECT_EQ(told(), 0) << "who paused it knows";
+}
+
+TEST_F(ApiWorkflowSchedules, ItsChannelsAreTheOrganisationsOwnAndCanBeTakenOff) {
+  const std::string none = base::Uuid::V4().ToString();
+  EXPECT_EQ(Make({{"channel_ids", {none}}}).status, 404);
+  const std::string id = MakeId({{"channel_ids", nullptr}});
+  EXPECT_EQ(Shown(id)["channel_ids"], Json::array());
+  const Reply changed = Ask("POST", Path("/" + id + "/update"), Json{{"channel_ids", {none}}});
+  EXPECT_EQ(changed.status, 404);
+  EXPECT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"channel_ids", {"x"}}}).status, 422);
+  const Reply off = Ask("POST", Path("/" + id + "/update"), Json{{"channel_ids", Json::array()}});
+  EXPECT_EQ(off.status, 200) << off.raw.body;
+}
 
 TEST_F(ApiWorkflowSchedules, IsMadeShownListedChangedAndDeleted) {
   const Reply made = Make();
