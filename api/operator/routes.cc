@@ -117,7 +117,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/orgs/{id}/channels/{id}/deliveries", AskTenantChannels},
     {"POST", "/admin/v1/orgs/{id}/channels/{id}/update", AskTenantChannels, {.body = kJson}},
     {"POST", "/admin/v1/orgs/{id}/channels/{id}/test", AskTenantChannels, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/channels/{id}", AskTenantChannels},
+    {"DELETE", "/admin/v1/orgs/{id}/channels/{id}", AskTenantChannels, {.body = kJson}},
     {"GET", "/admin/v1/orgs/{id}/reservations", GetReservations},
     {"GET", "/admin/v1/orgs/{id}/ledger", GetLedger},
     {"POST", "/admin/v1/orgs/{id}/templates", PostTemplate, {.body = kJson}},

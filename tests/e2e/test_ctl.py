@@ -175,6 +175,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     database.rows("UPDATE credit_entry SET created_at = created_at - interval '1 hour' RETURNING 1")  # the last minutes are not shown
     see_the_account(ctl, org, secret)
     keep_a_client(ctl, org, tmp_path)
+    keep_a_channel(ctl, org, tmp_path)
     keep_a_monitor(ctl, org, nginx, tmp_path)
     companies = tmp_path / "companies.ndjson"
     companies.write_text('{"id": "1", "name": "acme"}\n{"id": "2", "name": "acme"}\n')
@@ -327,6 +328,21 @@ def keep_a_schedule(ctl, org, flow, tmp_path):
     assert ctl.json("schedule-resume", schedule)["is_active"] is True
     run = ctl.json("schedule-trigger", org, flow, schedule)["job_id"]
     assert ctl.json("run-show", run)["schedule_id"] == schedule
+
+
+def keep_a_channel(ctl, org, tmp_path):
+    path = tmp_path / "channel.json"
+    path.write_text(json.dumps({"name": "News", "kind": "webhook", "target": {"url": f"http://127.0.0.1:{free_port()}/"}}))
+    channel = ctl.json("channel-create", org, "--file", path)["id"]
+    assert "News" in tidy(ctl.text("channels", org)) and channel in tidy(ctl.text("channel", org, channel))
+    assert ctl.json("channel-test", org, channel)["delivered"] is False, "nobody listens"
+    path.write_text(json.dumps({"name": "Newer"}))
+    assert ctl.json("channel-update", org, channel, "--file", path)["name"] == "Newer"
+    assert ctl.json("channel-pause", org, channel)["status"] == "suspended"
+    assert ctl.json("channel-resume", org, channel)["status"] == "active"
+    assert ctl.text("channel-deliveries", org, channel) == "none\n", "a test is none"
+    ctl.text("channel-delete", org, channel)
+    assert ctl.text("channels", org) == "none\n"
 
 
 def keep_a_template(ctl, org, tmp_path):

@@ -94,8 +94,8 @@ rest::Handled ListApiKeys(Call& call) {
 }
 
 rest::Handled RevokeApiKey(Call& call) {
-  CheckEmptyBody(call);
   const base::Uuid id = call.Id(0, "API key");
+  CheckEmptyBody(call);
   if (!store::RevokeApiKey(call.session(), call.parts.clock, call.caller.org_id, id,
                            AuditOf(call, "api_key.revoke"))) {
     return rest::NotFound("API key");
@@ -132,8 +132,8 @@ rest::Handled RollSigningSecret(Call& call) {
 }
 
 rest::Handled RevokeSigningSecret(Call& call) {
-  CheckEmptyBody(call);
   const base::Uuid id = call.Id(0, "signing secret");
+  CheckEmptyBody(call);
   switch (store::RetireSigningSecret(call.session(), call.parts.clock, call.caller.org_id, id,
                                      AuditOf(call, "signing_secret.revoke"))) {
     case store::RetireOutcome::kNotFound:

@@ -95,11 +95,11 @@ rest::Handled ListOwnDeliveries(Call& call) {
 }
 
 rest::Handled ResendDelivery(Call& call) {
-  CheckEmptyBody(call);
   using Outcome = store::SendNowOutcome;
   const base::Uuid id = call.Id(0, "delivery");
   const auto found = store::ReadDelivery(call.session(), id);
   if (!found || found->delivery.org_id != call.caller.org_id) return rest::NotFound("delivery");
+  CheckEmptyBody(call);
   store::AuditEntry audit = AuditOf(call, "delivery.send");
   switch (store::SendDeliveryNow(call.session(), call.parts.clock, id, std::move(audit))) {
     case Outcome::kNotFound:

@@ -1,4 +1,5 @@
 // Members of the caller's organisation, and the invitations by which they become that.
+#include <algorithm>
 #include <utility>
 
 #include "api/kit/body.h"
@@ -46,6 +47,11 @@ rest::Handled ListMembers(Call& call) {
 }
 
 rest::Handled ChangeMember(Call& call) {
+  const auto members = store::ListMembers(call.session(), call.caller.org_id);
+  const bool is_one = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+    return member.email == call.params[0];
+  });
+  if (!is_one) return rest::NotFound("member");
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const auto role = ReadRole(&body);
   body.Check();

@@ -17,7 +17,9 @@ using testing::HasSubstr;
 
 class ApiOrder : public ApiTest {
  public:
-  ApiOrder() : ApiTest({{"VEDETTE_API_PUBLIC_URL", "https://api.example.com"}}) {}
+  ApiOrder()
+      : ApiTest({{"VEDETTE_API_PUBLIC_URL", "https://api.example.com"}},
+                [](config::Config& c) { c.dashboard.enabled = true; }) {}
 
   Reply AskRoute(const api::Route& route, const Headers& headers, const std::string& body = "",
                  bool too_large = false) {
@@ -155,7 +157,9 @@ TEST_F(ApiOrder, ABodyIsJudgedBySizeTypeFormAndFieldsInThisOrder) {
     const Reply large = AskRoute(*route, plain, "", true);
     EXPECT_EQ(large.status, 413) << route->pattern << large.raw.body;
     EXPECT_EQ(AskRoute(*route, plain, "{").status, 415) << route->pattern;
+    const bool takes_none = route->pattern == "/account/signing-secrets";
     for (const char* body : {"{", "[]", "", "\"text\"", "{\"a\":\"\xff\"}"}) {
+      if (takes_none && *body == 0) continue;
       const Reply malformed = AskRoute(*route, Key(), body);
       EXPECT_EQ(malformed.status, 400) << route->pattern << malformed.raw.body;
       EXPECT_EQ(malformed.error(), "malformed_json") << route->pattern << " " << body;
