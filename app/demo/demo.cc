@@ -50,7 +50,9 @@ config::Environment DemoEnvironment(config::Environment environment, const DemoO
   std::string& allow = environment["VEDETTE_NET_ALLOW"];
   allow += (allow.empty() ? "" : ",") + std::string(kLoopback);
   if (options.api_port) {
-    environment["VEDETTE_API_LISTEN"] = fmt::format("127.0.0.1:{}", *options.api_port);
+    // Links in e-mail name the port, and so it is chosen before the API listens.
+    const int port = *options.api_port == 0 ? DemoMail::FreePort() : *options.api_port;
+    environment["VEDETTE_API_LISTEN"] = fmt::format("127.0.0.1:{}", port);
   }
   if (options.admin_port) {
     environment["VEDETTE_ADMIN_LISTEN"] = fmt::format("127.0.0.1:{}", *options.admin_port);

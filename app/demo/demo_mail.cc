@@ -149,6 +149,10 @@ DemoMail::DemoMail()
   thread_ = std::thread([this] { Serve(); });
 }
 
+int DemoMail::FreePort() {
+  return Socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)).Bind();
+}
+
 DemoMail::~DemoMail() {
   stopping_ = true;
   thread_.join();

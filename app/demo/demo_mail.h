@@ -38,6 +38,8 @@ class DemoMail {
   DemoMail(const DemoMail&) = delete;
   DemoMail& operator=(const DemoMail&) = delete;
 
+  // A port of 127.0.0.1 that nothing listened on just now.
+  static int FreePort();
   int smtp_port() const { return smtp_port_; }
   std::string dns_server() const;  // "127.0.0.1:5353"
   // RCPT commands so far. Any thread.
