@@ -63,7 +63,7 @@ TEST(ChannelBody, OfANoticeOfTheOrganisationSaysWhatAboutWhom) {
   EXPECT_EQ(body["message"], "The team \"Sales\" has reached its spend limit of this month");
   EXPECT_FALSE(body.contains("events"));
   const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
-  EXPECT_EQ(message.title, body["message"]);
+  EXPECT_EQ(body["message"], message.title);
   EXPECT_FALSE(message.link);
   EXPECT_THAT(AppriseBody(message, {}), HasSubstr("failure"));
 }
