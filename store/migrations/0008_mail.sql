@@ -3,7 +3,7 @@
 create table recipient (
   id uuid primary key,
   org_id uuid not null references organisation,
-  -- Stands for the address (domain/channel/mail.h) once no channel names it: whoever left stays so.
+  -- Identifies the address (domain/channel/mail.h) when its text is gone, so that one that unsubscribed stays so.
   digest bytea not null check (length(digest) = 32),
   address text check (length(address) <= 254),
   status smallint not null default 0 check (status between 0 and 3),

@@ -2,7 +2,8 @@
 -- Processes of the version before read them as the tier says.
 alter table monitor add column probe json;
 
--- With it, as the last column.
+-- What is shown of a monitor: with its times (0004_schedules.sql), its tags and this, and without what was deleted
+-- (0010_tags_and_deletion.sql). The new columns are the last ones.
 create or replace view monitor_shown as
 select m.id, m.org_id, m.team_id, m.name, m.frequency, m.tier, m.subject_type, m.status, m.disabled_reason,
        m.key_columns, m.struct, m.research_plan, m.metadata, m.webhook_url, m.webhook_event_types, m.confirm_after,

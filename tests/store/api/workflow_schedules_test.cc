@@ -1,4 +1,5 @@
-// Workflows on a schedule: their routes, and what becomes of their slots whoever dies when.
+// The routes of workflows on a schedule, and that each slot is decided once, whichever process
+// dies.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -68,7 +69,7 @@ class ApiWorkflowSchedules : public ApiRuns {
     return words;
   }
 
-  // A slot of every schedule came due so long ago.
+  // Moves the next slot of every schedule to this long ago.
   void MakeDue(const std::string& ago = "1 minute") {
     Sql("update workflow_schedule set next_at = now() - interval '" + ago + "', look_at = now()");
   }
