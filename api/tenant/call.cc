@@ -91,6 +91,12 @@ rest::BodyRules BodyRulesOf(const Call& call) {
           .json = {.values_max = kBodyValuesMax, .keep_numbers = true}};
 }
 
+rest::BodyRules OptionalBodyRulesOf(const Call& call) {
+  rest::BodyRules rules = BodyRulesOf(call);
+  rules.absent = rest::BodyRules::Absent::kEmptyObject;
+  return rules;
+}
+
 rest::JsonBody ReadJsonObject(Call& call, const rest::BodyRules& rules) {
   rest::CheckBody(call.request(), rules);
   TakeBytes(call, rest::ParseCost(call.request().body, rules));

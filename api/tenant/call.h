@@ -144,6 +144,8 @@ domain::Row FindRow(Call& call, const domain::Monitor& monitor);
 rest::JsonBody ReadJsonObject(Call& call, const rest::BodyRules& rules);
 // The rules of a body without anything that is large.
 rest::BodyRules BodyRulesOf(const Call& call);
+// The same where no body at all stands for one without members.
+rest::BodyRules OptionalBodyRulesOf(const Call& call);
 // Takes `bytes` of the process's budget for what is made of the body, waiting a few seconds on
 // this pool's thread; a 503 where there is no room. Not inside a transaction.
 void TakeBytes(Call& call, std::size_t bytes);

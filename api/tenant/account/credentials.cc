@@ -123,7 +123,7 @@ rest::Handled CreateSigningSecret(Call& call) {
 }
 
 rest::Handled RollSigningSecret(Call& call) {
-  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
+  rest::BodyReader body(call.request(), OptionalBodyRulesOf(call), rest::Nulls::kAbsent);
   const double hours = body.Number("overlap_hours", rest::Presence::kOptional, 0, kOverlapHoursMax)
                            .value_or(kOverlapHours);
   body.Check();

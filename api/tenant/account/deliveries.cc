@@ -121,7 +121,7 @@ rest::Handled ResendDelivery(Call& call) {
 }
 
 rest::Handled ReplayOwnDeliveries(Call& call) {
-  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
+  rest::BodyReader body(call.request(), OptionalBodyRulesOf(call), rest::Nulls::kAbsent);
   store::ReplayFilter filter;
   filter.org_id = call.caller.org_id;
   filter.monitor_id = body.Id("monitor_id", rest::Presence::kOptional);
