@@ -1,9 +1,10 @@
 # vedette_mutant(NAME SUITE suite FILE source FROM text TO text CASE case LINKS ...): a suite once more, with one place of
 # the product broken, which a named case of it must notice. The object that is made of the broken source stands before the
-# libraries, so that the sound one is not taken out of them. The sanitizers' builds have no more to say of it.
+# libraries, so that the sound one is not taken out of them. It is where the suite is, but for ThreadSanitizer's build, which has
+# no more to say of it.
 function(vedette_mutant name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SUITE;FILE;FROM;TO;CASE" "LINKS")
-  if(VEDETTE_SANITIZE)
+  if(NOT TARGET ${ARG_SUITE} OR VEDETTE_SANITIZE STREQUAL "thread")
     return()
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${ARG_FILE}")
@@ -27,7 +28,7 @@ function(vedette_mutant name)
   add_executable(${name} "${source}" $<TARGET_OBJECTS:${ARG_SUITE}>)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest_main GTest::gmock)
   precompiled_test(${name})
-  add_test(NAME ${name} COMMAND ${name} "--gtest_filter=${ARG_CASE}")
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120
+  add_test(NAME ${of_build}${name} COMMAND ${name} "--gtest_filter=${ARG_CASE}")
+  set_tests_properties(${of_build}${name} PROPERTIES LABELS unit TIMEOUT 120 ${sanitizer_properties}
                        PASS_REGULAR_EXPRESSION "FAILED  . ${ARG_CASE}")
 endfunction()
