@@ -280,14 +280,20 @@ struct ConfigOptions {
   bool check = false;
 };
 
+// The end of a sentence.
+std::string HowPagesAreRendered(const config::Config& config) {
+  const std::string lack = RenderingLack(config);
+  if (lack.empty()) return "rendered by " + config.browser.executable;
+  if (!HandsRenderingOver(config)) return "not rendered, because " + lack;
+  return "not rendered here, because " + lack +
+         "; processes with the role browser render them, where there are any";
+}
+
 int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
   if (options.check) {
     const config::Config config = common.Load();
-    const std::string lack = RenderingLack(config);
     fmt::print("The configuration is sound.\n");
-    fmt::print("Pages made by scripts: {}.\n", lack.empty()
-                                                   ? "rendered by " + config.browser.executable
-                                                   : "not rendered, because " + lack);
+    fmt::print("Pages made by scripts: {}.\n", HowPagesAreRendered(config));
   } else {
     fmt::print("{}", config::DefaultConfigText());
   }
@@ -323,7 +329,8 @@ void AddServe(CLI::App& app, CommandLine* line) {
   CLI::App* serve = app.add_subcommand("serve", "Run the service until SIGTERM or SIGINT");
   AddConfig(serve, &line->common);
   const CLI::Option* roles = serve->add_option(
-      "--roles", line->serve.roles, "Some of api,admin,scheduler,worker,delivery; default: all");
+      "--roles", line->serve.roles,
+      "Some of api,admin,scheduler,worker,delivery,browser; default: all but browser");
   serve->add_option("--private-postgres", line->serve.private_postgres,
                     "Without a database: start one of our own, whose data is kept in this folder");
   serve->add_flag("--debuggable", line->serve.debuggable,

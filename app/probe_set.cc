@@ -65,28 +65,24 @@ net::BrowserEvents Measured(metrics::Metrics& metrics) {
   return events;
 }
 
-// The browser starts with the first page.
-std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
-                                         const config::Config& config, const config::NetConfig& net,
-                                         const net::AddressPolicy& policy,
-                                         const base::Logger& log) {
-  const std::string lack = net::Browser::Lack(config.browser, net);
+// The browser of the probes, where they have one.
+std::unique_ptr<net::Browser> ProbesBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
+                                            const config::Config& config,
+                                            const net::AddressPolicy& policy,
+                                            const base::Logger& log, bool handed_over) {
+  const std::string lack = net::Browser::Lack(config.browser, config.net);
   if (config.browser.enabled == "true" && !lack.empty()) {
     throw std::runtime_error("[browser] enabled is true, but pages cannot be rendered: " + lack);
   }
   if (!AnyRenders(config)) return nullptr;
   metrics.SetBrowserMissing(!lack.empty());
-  if (!lack.empty()) {
+  if (lack.empty()) return NewBrowser(loop, metrics, config, policy, log);
+  if (handed_over) {
+    log.Info("pages are for processes of the role browser to render", {{"why", lack}});
+  } else {
     log.Warn("pages are not rendered, although a tier asks for it", {{"why", lack}});
-    return nullptr;
   }
-  if (!config.browser.sandbox) {
-    log.Warn(
-        "[browser] sandbox is false: a page that breaks into the browser has all that its user "
-        "has");
-  }
-  log.Info("pages can be rendered", {{"browser", config.browser.executable}});
-  return std::make_unique<net::Browser>(loop, config.browser, net, policy, log, Measured(metrics));
+  return nullptr;
 }
 
 }  // namespace
@@ -96,9 +92,27 @@ std::string RenderingLack(const config::Config& config) {
   return net::Browser::Lack(config.browser, config.net);
 }
 
+bool HandsRenderingOver(const config::Config& config) {
+  return AnyRenders(config) && !net::Browser::Lack(config.browser, config.net).empty();
+}
+
+std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
+                                         const config::Config& config,
+                                         const net::AddressPolicy& policy,
+                                         const base::Logger& log) {
+  if (!config.browser.sandbox) {
+    log.Warn(
+        "[browser] sandbox is false: a page that breaks into the browser has all that its user "
+        "has");
+  }
+  log.Info("pages can be rendered", {{"browser", config.browser.executable}});
+  return std::make_unique<net::Browser>(loop, config.browser, WithUserAgent(config.net), policy,
+                                        log, Measured(metrics));
+}
+
 ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                    const net::AddressPolicy& policy, const config::Config& config,
-                   const base::Logger& log)
+                   const base::Logger& log, net::Renderer* fleet)
     : loop_(loop),
       clock_(clock),
       metrics_(metrics),
@@ -110,7 +124,8 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       page_client_(loop, WithPerHostMax(config.net, config.worker.per_host_max),
                    config.worker.per_host_gap_ms),
       research_client_(loop, WithPerHostMax(config.net, config.net.connections_max)),
-      browser_(NewBrowser(loop, metrics, config, net_, policy, log)),
+      browser_(ProbesBrowser(loop, metrics, config, policy, log, fleet != nullptr)),
+      renderer_(browser_ ? browser_.get() : fleet),
       parse_pool_("parse", ParseLimits(config.worker)),
       memory_(config.worker.pages_remembered_bytes_max),
       sites_(loop, page_client_, parse_pool_, policy, memory_, pages_budget_,
@@ -134,7 +149,7 @@ Probe* ProbeSet::Own(Args&&... args) {
 std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
   return std::make_unique<worker::WebProbe>(
       loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_, probe, net_,
-      obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? browser_.get() : nullptr);
+      obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? renderer_ : nullptr);
 }
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {

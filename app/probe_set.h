@@ -31,20 +31,31 @@ namespace vedette::app {
 // Empty: those are for which a tier asks.
 std::string RenderingLack(const config::Config& config);
 
+// Whether pages of this configuration's tiers are rendered by other processes of the fleet.
+bool HandsRenderingOver(const config::Config& config);
+// The browser of a process, measured; it starts with its first page.
+std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics& metrics,
+                                         const config::Config& config,
+                                         const net::AddressPolicy& policy, const base::Logger& log);
+
 // The probes of the configuration's tiers, with the clients and the parse pool that they share.
 // Lives on `loop`; built and destroyed while it does not run, or on it.
 class ProbeSet {
  public:
   // Throws std::runtime_error with a sentence where the configuration insists on a browser, and
-  // there is none.
+  // there is none. `fleet`: renders where this process cannot; may be null.
   ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
-           const net::AddressPolicy& policy, const config::Config& config, const base::Logger& log);
+           const net::AddressPolicy& policy, const config::Config& config, const base::Logger& log,
+           net::Renderer* fleet = nullptr);
 
   const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
 
   // How the process asks the operator's own services, and the memory that this may take.
   net::HttpClient& service_client() { return research_client_; }
   worker::ServiceBudgets service_budgets() { return {questions_budget_, pages_budget_}; }
+
+  // The one of the process; null where it has none, or no tier renders.
+  net::Browser* browser() { return browser_.get(); }
 
   // How the process reads pages that are no monitor's: with the same clients, threads and memory.
   html::Fetcher& sites() { return sites_; }
@@ -70,7 +81,8 @@ class ProbeSet {
   base::ByteBudget questions_budget_;
   net::HttpClient page_client_;
   net::HttpClient research_client_;
-  std::unique_ptr<net::Browser> browser_;  // null: no tier renders pages, or none can be rendered
+  std::unique_ptr<net::Browser> browser_;  // null: no tier renders pages, or not here
+  net::Renderer* const renderer_;          // it, or the fleet's, or null
   base::ThreadPool parse_pool_;
   html::PageMemory memory_;
   html::Fetcher sites_;

@@ -14,17 +14,20 @@
 namespace vedette::app {
 namespace {
 
-constexpr std::array<std::pair<Role, const char*>, 5> kRoles = {{{Role::kApi, "api"},
+constexpr std::array<std::pair<Role, const char*>, 6> kRoles = {{{Role::kApi, "api"},
                                                                  {Role::kAdmin, "admin"},
                                                                  {Role::kScheduler, "scheduler"},
                                                                  {Role::kWorker, "worker"},
-                                                                 {Role::kDelivery, "delivery"}}};
+                                                                 {Role::kDelivery, "delivery"},
+                                                                 {Role::kBrowser, "browser"}}};
 
 }  // namespace
 
 std::set<Role> AllRoles() {
   std::set<Role> all;
-  for (const auto& [role, name] : kRoles) all.insert(role);
+  for (const auto& [role, name] : kRoles) {
+    if (role != Role::kBrowser) all.insert(role);
+  }
   return all;
 }
 
@@ -41,7 +44,8 @@ std::set<Role> ParseRoles(const std::string& list) {
     }
     if (!known) {
       throw std::invalid_argument(fmt::format(
-          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery",
+          "--roles: \"{}\" is no role; the roles are api, admin, scheduler, worker, delivery, "
+          "browser",
           name));
     }
   }

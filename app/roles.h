@@ -10,9 +10,10 @@
 namespace vedette::app {
 
 // What a process of the fleet does.
-enum class Role { kApi, kAdmin, kScheduler, kWorker, kDelivery };
+enum class Role { kApi, kAdmin, kScheduler, kWorker, kDelivery, kBrowser };
 
-// All five.
+// What a process does that is not told: all but kBrowser. It renders for itself where it has a
+// browser; others' pages it takes where it is named.
 std::set<Role> AllRoles();
 
 // "api,worker" -> roles; throws std::invalid_argument naming the unknown role and the known ones.

@@ -35,6 +35,7 @@
 #include "store/migrate.h"
 #include "store/session.h"
 #include "store/signals.h"
+#include "worker/rendering/fleet_renderer.h"
 
 namespace vedette::app {
 namespace {
@@ -79,8 +80,12 @@ DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Ro
                               config.net.connections_per_host_max);
   }
   if (has(Role::kDelivery)) need.database += db.delivery_connections;
+  const bool reads = has(Role::kWorker) || has(Role::kApi);
+  if (has(Role::kBrowser) || (reads && HandsRenderingOver(config))) {
+    need.database += kRenderConnections;
+  }
   // Connections of pages in the browser go through proxies of this process, which have both ends.
-  if ((has(Role::kWorker) || has(Role::kApi)) && RenderingLack(config).empty()) {
+  if (has(Role::kBrowser) || (reads && RenderingLack(config).empty())) {
     need.outgoing += config.browser.pages_max *
                      static_cast<std::int64_t>(2 * net::PageBounds().connections_open_max + 1);
   }
@@ -153,8 +158,9 @@ struct Service::Impl final : public admin::ServiceState {
   void Drain() override { kill(getpid(), SIGTERM); }
   base::Uuid member_id() const override { return id; }
   std::string rendering_lack() const override {
+    if (Has(Role::kBrowser)) return "";  // it does not start where it cannot
     if (!Has(Role::kWorker) && !Has(Role::kApi)) return "this process reads no pages";
-    return RenderingLack(config);
+    return fleet_renderer ? fleet_renderer->lack() : RenderingLack(config);
   }
 
   enum class Stage { kWaiting, kServing, kDraining, kLeaving };  // service.h
@@ -166,6 +172,7 @@ struct Service::Impl final : public admin::ServiceState {
 
   void CheckConfig() const;
   void BuildRoles();
+  void BuildFleetRenderer();
   void BuildPorts(const Core& core);
   void CheckHealth();
   void ActOn(const DatabaseLook& look);
@@ -198,7 +205,9 @@ struct Service::Impl final : public admin::ServiceState {
 
   // Everything from here on lives on the loop. What stands below refers to what stands above, and
   // is destroyed before it. A role is null where the process does not have it.
+  std::unique_ptr<worker::FleetRenderer> fleet_renderer;  // null: the process has its own browser
   std::unique_ptr<ProbeSet> probes;  // of the worker, and of the API's previews
+  std::unique_ptr<BrowserRole> browser_role;
   std::unique_ptr<DeliveryRole> delivery_role;
   std::unique_ptr<WorkerRole> worker_role;
   std::unique_ptr<SchedulerRole> scheduler_role;
@@ -244,7 +253,13 @@ void Service::Impl::BuildRoles() {
   if (Has(Role::kDelivery)) delivery_role = std::make_unique<DeliveryRole>(core, *pools->delivery);
   // Jobs ask services as probes do, and previews read pages as checks do, within the same memory.
   if (Has(Role::kWorker) || Has(Role::kApi)) {
-    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log);
+    if (HandsRenderingOver(config)) BuildFleetRenderer();
+    probes =
+        std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log, fleet_renderer.get());
+  }
+  if (Has(Role::kBrowser)) {
+    browser_role =
+        std::make_unique<BrowserRole>(core, *pools->render, probes ? probes->browser() : nullptr);
   }
   if (Has(Role::kWorker)) {
     worker_role = std::make_unique<WorkerRole>(core, duties, *pools, *probes,
@@ -259,6 +274,14 @@ void Service::Impl::BuildRoles() {
   }
   health_timer = std::make_unique<base::Timer>(loop, [this] { CheckHealth(); });
   BuildPorts(core);
+}
+
+void Service::Impl::BuildFleetRenderer() {
+  fleet_renderer = std::make_unique<worker::FleetRenderer>(
+      loop, *pools->render, *signals, clock, metrics,
+      net::Browser::Lack(config.browser, config.net), log.For("browser"));
+  signals->Listen(store::Signal::kRendered,
+                  [this] { loop.Post([this] { fleet_renderer->Wake(); }); });
 }
 
 void Service::Impl::BuildPorts(const Core& core) {
@@ -387,6 +410,8 @@ bool Service::Impl::StartRoles() {
     stage = Stage::kServing;
   }
   signals->Start();
+  if (fleet_renderer) fleet_renderer->Start();
+  if (browser_role) browser_role->Start();
   if (api_role) api_role->Start();
   if (delivery_role) delivery_role->Start();
   if (worker_role) worker_role->Start();
@@ -400,6 +425,7 @@ bool Service::Impl::StartRoles() {
 void Service::Impl::DrainRoles() {
   if (scheduler_role) scheduler_role->Drain();
   if (worker_role) worker_role->Drain();
+  if (browser_role) browser_role->Drain();
   if (delivery_role) delivery_role->Drain();
 }
 

@@ -112,7 +112,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, base::ThreadPool& p, const net::AddressPolicy& a,
-       PageMemory& m, base::ByteBudget& b, std::string agent, net::Browser* r)
+       PageMemory& m, base::ByteBudget& b, std::string agent, net::Renderer* r)
       : loop(l),
         client(c),
         pool(p),
@@ -120,7 +120,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
         memory(m),
         budget(b),
         user_agent(std::move(agent)),
-        browser(r) {}
+        renderer(r) {}
 
   ~Impl() {
     for (auto& [id, page] : pages) {
@@ -151,7 +151,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   PageMemory& memory;
   base::ByteBudget& budget;
   const std::string user_agent;
-  net::Browser* const browser;    // null: pages are not rendered
+  net::Renderer* const renderer;  // null: pages are not rendered
   const base::SystemClock clock;  // durations; and Retry-After where the answer has no date
 
   std::unordered_map<PageId, Page> pages;
@@ -202,7 +202,7 @@ void Fetcher::Impl::Request(PageId id) {
 }
 
 void Fetcher::Impl::Render(PageId id, Page& page) {
-  base::Assert(browser != nullptr, "a page is rendered where there is a browser");
+  base::Assert(renderer != nullptr, "a page is rendered where something renders");
   page.request.reading_key.clear();
   net::RenderRequest request;
   request.org_id = page.request.org_id;
@@ -211,7 +211,7 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   request.wait_for = page.request.wait_for;
   request.wait_max = page.request.turn_wait_max;
   request.on_turn = page.request.on_turn;
-  browser->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
+  renderer->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
     if (const auto self = weak.lock()) self->OnRendered(id, std::move(rendered));
   });
 }
@@ -350,14 +350,14 @@ void Fetcher::Impl::Finish(PageId id, Fetched fetched) {
 
 Fetcher::Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                  const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-                 std::string user_agent, net::Browser* browser)
+                 std::string user_agent, net::Renderer* renderer)
     : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget,
-                                   std::move(user_agent), browser)) {}
+                                   std::move(user_agent), renderer)) {}
 
 Fetcher::~Fetcher() = default;
 
 bool Fetcher::Renders() const {
-  return impl_->browser != nullptr;
+  return impl_->renderer != nullptr && impl_->renderer->MayRender();
 }
 
 std::optional<Failure> Fetcher::CheckUrl(const std::string& url) const {

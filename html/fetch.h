@@ -23,7 +23,7 @@
 #include "net/public_address.h"
 
 namespace vedette::net {
-class Browser;
+class Renderer;
 }  // namespace vedette::net
 
 namespace vedette::html {
@@ -77,7 +77,7 @@ struct FetchRequest {
   // a page that waited for a thread was read; `waited`: for that. False before a request ends the
   // fetch with `overloaded`. Loop thread.
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
-  // Has the page's scripts run, in the browser: `own_headers` are not sent then, nothing is
+  // Has the page's scripts run, in a browser: `own_headers` are not sent then, nothing is
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
   std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
@@ -106,12 +106,12 @@ class Fetcher {
   // post to the loop.
   Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
           const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-          std::string user_agent, net::Browser* browser = nullptr);
+          std::string user_agent, net::Renderer* renderer = nullptr);
   ~Fetcher();  // callbacks of what is under way are dropped, its readers are stopped
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
-  // Whether FetchRequest::render may be asked for.
+  // Whether FetchRequest::render may be asked for now.
   bool Renders() const;
 
   // Why a page of that URL would not be asked for; empty where it would.

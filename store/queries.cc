@@ -16,6 +16,7 @@
 #include "domain/monitor/enums.h"
 #include "domain/search/documents.h"
 #include "domain/workflow/run_schedule.h"
+#include "store/renders.h"
 
 namespace vedette::store {
 namespace {
@@ -88,6 +89,11 @@ constexpr Number kNumbers[] = {
     {"import_counting", domain::search::ImportState::kCounting},
     {"import_current", domain::search::ImportState::kCurrent},
     {"import_former", domain::search::ImportState::kFormer},
+    {"render_waiting", RenderState::kWaiting},
+    {"render_offered", RenderState::kOffered},
+    {"render_taken", RenderState::kTaken},
+    {"render_answered", RenderState::kAnswered},
+    {"render_claims_max", kRenderClaimsMax},
 };
 
 constexpr std::string_view kNameMark = "-- name: ";

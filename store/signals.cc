@@ -23,9 +23,10 @@
 namespace vedette::store {
 namespace {
 
-constexpr std::size_t kSignals = 5;
+constexpr std::size_t kSignals = 7;
 constexpr std::array<const char*, kSignals> kChannels = {
-    "vedette_due", "vedette_chunk", "vedette_delivery", "vedette_job_chunk", "vedette_job"};
+    "vedette_due", "vedette_chunk",  "vedette_delivery", "vedette_job_chunk",
+    "vedette_job", "vedette_render", "vedette_rendered"};
 // Further notifications on a channel wait this long, and go out as one.
 constexpr std::chrono::milliseconds kCoalesce{20};
 // Between two times that this process's own listener is told: a job that a client waits for is

@@ -17,6 +17,8 @@ enum class Signal {
   kDelivery,  // a delivery became available: for deliverers
   kJobChunk,  // a job chunk became available: for workers
   kJob,       // a job ended for which a client waits: for the API
+  kRender,    // a page is to be rendered, or may begin now: for browsers
+  kRendered,  // a page is offered or answered: for who asked
 };
 
 // LISTEN and NOTIFY over a connection and thread of its own. A hint, not a promise: every listener

@@ -1,5 +1,6 @@
 #include "app/service/role_parts.h"
 
+#include "app/probe_set.h"
 #include "config/config.h"
 
 namespace vedette::app {
@@ -25,10 +26,15 @@ Pools::Pools(const config::Config& config, const Duties& duties, const base::Clo
   if (duties.checks()) worker = pool("worker", db.worker_connections, true);
   if (!duties.job_lanes().empty()) jobs = pool("jobs", db.jobs_connections, true);
   if (duties.Has(Role::kDelivery)) delivery = pool("delivery", db.delivery_connections, true);
+  const bool reads = duties.Has(Role::kWorker) || duties.Has(Role::kApi);
+  if (duties.Has(Role::kBrowser) || (reads && HandsRenderingOver(config))) {
+    render = pool("render", kRenderConnections, true);
+  }
 }
 
 void Pools::Stop() {
-  for (auto* pool : {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &fleet}) {
+  for (auto* pool :
+       {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &render, &fleet}) {
     if (*pool) (*pool)->Stop();
   }
 }

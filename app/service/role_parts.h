@@ -16,6 +16,9 @@
 
 namespace vedette::app {
 
+// The connections of Pools::render.
+inline constexpr int kRenderConnections{2};
+
 // What every role of a process is built on. All of it outlives every role.
 struct Core {
   const config::Config& config;
@@ -45,6 +48,8 @@ struct Pools {
   std::unique_ptr<store::Pool> worker;
   std::unique_ptr<store::Pool> jobs;
   std::unique_ptr<store::Pool> delivery;
+  // That of the role browser, and of processes that hand pages over to it.
+  std::unique_ptr<store::Pool> render;
 };
 
 // Drains parts of `loop` at the same time and waits for all of them; those that are null are not

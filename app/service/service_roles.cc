@@ -226,6 +226,34 @@ std::optional<std::string> WorkerRole::AilingProviders() const {
   return row_blocks_ ? std::optional(row_blocks_->AilingProvidersJson()) : std::nullopt;
 }
 
+BrowserRole::BrowserRole(const Core& core, store::Pool& pool, net::Browser* browser)
+    : loop_(core.loop) {
+  const config::Config& config = core.config;
+  if (const auto lack = net::Browser::Lack(config.browser, config.net); !lack.empty()) {
+    throw std::runtime_error("--roles: the role browser renders pages, and cannot: " + lack);
+  }
+  if (browser == nullptr) {
+    own_ = NewBrowser(loop_, core.metrics, config, core.policy, core.log.For("browser"));
+    browser = own_.get();
+  }
+  server_ = std::make_unique<worker::RenderServer>(
+      loop_, pool, core.signals, core.clock, config.browser, *browser,
+      [browser] {
+        const net::BrowserCounts counts = browser->counts();
+        return counts.open + counts.waiting;
+      },
+      config.worker.drain_timeout_ms, core.log.For("browser"));
+  core.signals.Listen(store::Signal::kRender, [this] { loop_.Post([this] { server_->Wake(); }); });
+}
+
+void BrowserRole::Start() {
+  server_->Start();
+}
+
+void BrowserRole::Drain() {
+  DrainParts(loop_, server_.get());
+}
+
 namespace {
 
 // The worker's way to the deliverer of the same process.

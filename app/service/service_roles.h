@@ -36,6 +36,7 @@
 #include "worker/checks/check_pipeline.h"
 #include "worker/checks/notification_sink.h"
 #include "worker/jobs/job_pipeline.h"
+#include "worker/rendering/render_server.h"
 
 namespace vedette::app {
 
@@ -194,6 +195,23 @@ class WorkerRole {
   std::unique_ptr<RowBlockSet> row_blocks_;
   std::unique_ptr<worker::JobPipeline> jobs_;
   std::unique_ptr<MailWatch> mail_watch_;
+};
+
+// The role that renders pages for the rest of the fleet. Built and destroyed while the loop does
+// not run; everything handed in must outlive it.
+class BrowserRole {
+ public:
+  // `browser`: that of the probes of the same process, or null: then it has its own. Throws
+  // std::runtime_error with a sentence where there can be none.
+  BrowserRole(const Core& core, store::Pool& pool, net::Browser* browser);
+
+  void Start();  // loop thread
+  void Drain();  // blocks; not on the loop thread
+
+ private:
+  base::EventLoop& loop_;
+  std::unique_ptr<net::Browser> own_;
+  std::unique_ptr<worker::RenderServer> server_;
 };
 
 // The role that sends notifications. Built and destroyed while the loop does not run; everything

@@ -27,6 +27,19 @@ struct RenderRequest {
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
 };
 
+// What renders pages: a browser of this process, or the fleet's. Loop thread only.
+class Renderer {
+ public:
+  virtual ~Renderer() = default;
+
+  // Whether it is of use to ask: false where pages are to be read as they are sent.
+  virtual bool MayRender() const = 0;
+
+  // `done` exactly once, later. Its classes: refused_address, dns, connect, tls, timeout,
+  // body_too_large, protocol, and busy where it had no turn in its time.
+  virtual void Render(RenderRequest request, std::function<void(RenderedPage page)> done) = 0;
+};
+
 // What the browser has done so far, and has under way.
 struct BrowserCounts {
   std::uint64_t pages = 0;   // that were begun
@@ -55,12 +68,12 @@ struct BrowserEvents {
 //     ▲                │          └────────── idle, or dead
 //     ───────────────────────────────────────┤
 //     └────────────────┴───────────────────────────────────────────────────────────────────────────┘
-class Browser {
+class Browser final : public Renderer {
  public:
   // What is handed in must outlive it.
   Browser(base::EventLoop& loop, const config::BrowserConfig& config, const config::NetConfig& net,
           const AddressPolicy& policy, base::Logger log, BrowserEvents events = {});
-  ~Browser();  // kills it; callbacks of what is under way are dropped
+  ~Browser() override;  // kills it; callbacks of what is under way are dropped
   Browser(const Browser&) = delete;
   Browser& operator=(const Browser&) = delete;
 
@@ -68,9 +81,8 @@ class Browser {
   // can.
   static std::string Lack(const config::BrowserConfig& config, const config::NetConfig& net);
 
-  // `done` exactly once, later. Its classes: refused_address, dns, connect, tls, timeout,
-  // body_too_large, protocol, and busy where it had no turn in its time.
-  void Render(RenderRequest request, std::function<void(RenderedPage page)> done);
+  bool MayRender() const override { return true; }
+  void Render(RenderRequest request, std::function<void(RenderedPage page)> done) override;
 
   BrowserCounts counts() const;
 

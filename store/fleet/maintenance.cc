@@ -176,6 +176,7 @@ constexpr Task kTasks[] = {
      [](Run& run) {
        run.InBatches<"idempotency_expire_all">("kept_h"_a = run.retention.idempotency_keys.count());
      }},
+    {"renders", {}, [](Run& run) { run.InBatches<"render_expire">(); }},
     {"rate_windows", {}, [](Run& run) { run.InBatches<"rate_window_expire">(); }},
     {"tokens",
      {},

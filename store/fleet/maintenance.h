@@ -40,6 +40,7 @@ struct MaintenanceRun {
 //   retention   drops partitions wholly older than their retention
 //   default_partitions, idempotency_keys, rate_windows, tokens, dead_deliveries, audit, uploads
 //               delete what has outlived its retention
+//   renders     deletes pages to render whose asker is gone
 //   deleted_monitors  deletes monitors that were deleted as long ago as their history is kept, rows
 //               first
 //   endpoints   deletes receivers that no monitor and no pending delivery names

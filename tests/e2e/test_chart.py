@@ -161,6 +161,23 @@ def test_pods_that_render_have_room_for_a_browser_and_its_sandbox_and_no_others(
     assert seen["scheduler"] == seen["delivery"] == ("RuntimeDefault", "64Mi")
 
 
+def test_with_the_role_browser_its_pods_alone_start_one(helm):
+    done = template(helm, CHART / "ci" / "secrets.yaml", "--set", "roles.browser.enabled=true")
+    assert done.returncode == 0, done.stderr
+    rendered = [o for o in yaml.safe_load_all(done.stdout) if o]
+    seen = {}
+    for workload in workloads(rendered):
+        pod = pod_of(workload)
+        env = {e["name"]: e.get("value") for e in pod["containers"][0].get("env", [])}
+        role = workload["metadata"]["labels"].get("app.kubernetes.io/component")
+        seen[role] = env.get("VEDETTE_BROWSER_ENABLED"), pod["securityContext"]["seccompProfile"]["type"]
+    assert seen["browser"] == ("true", "Unconfined")
+    assert seen["worker"] == seen["api"] == seen["admin"] == ("false", "RuntimeDefault")
+    assert seen["scheduler"] == seen["delivery"] == (None, "RuntimeDefault")
+    named = [o["metadata"]["name"] for o in rendered if o["kind"] == "NetworkPolicy"]
+    assert any(name.endswith("-browser-egress") for name in named), "pages, and nothing inside"
+
+
 def test_no_pod_has_more_rights_than_it_needs(objects):
     for rendered_objects in objects.values():
         for workload in workloads(rendered_objects):
@@ -419,7 +436,7 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
             roles = re.search(r"--roles=(\S+)", " ".join(container["args"])).group(1)
             started = next(line for line in map(json.loads, log.read_text().splitlines()) if "roles" in line)
             assert started["roles"].split(",") == \
-                [r for r in ("api", "admin", "scheduler", "worker", "delivery") if r in roles.split(",")]
+                [r for r in ("api", "admin", "scheduler", "worker", "delivery", "browser") if r in roles.split(",")]
         finally:
             process.terminate()
             assert process.wait(60) == 0

@@ -140,13 +140,13 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   Impl(base::EventLoop& l, net::HttpClient& client, base::ThreadPool& p,
        const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
        const config::ProbeConfig& probe_config, const config::NetConfig& net_config,
-       html::RobotsCache* book, net::Browser* browser)
+       html::RobotsCache* book, net::Renderer* renderer)
       : loop(l),
         pool(p),
-        fetcher(l, client, p, policy, memory, budget, net_config.user_agent, browser),
+        fetcher(l, client, p, policy, memory, budget, net_config.user_agent, renderer),
         robots(book),
         body_bytes_max(probe_config.body_bytes_max),
-        render(browser == nullptr
+        render(renderer == nullptr
                    ? Render::kNever
                    : domain::ParseRender(probe_config.render).value_or(Render::kNever)) {}
 
@@ -301,7 +301,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
 
 // The browser would send a monitor's own headers to more than the row's own host.
 Render WebProbe::Impl::RenderOf(const ProbeSpec& spec) const {
-  if (spec.request_headers != nullptr) return Render::kNever;
+  if (spec.request_headers != nullptr || !fetcher.Renders()) return Render::kNever;
   return domain::RenderIn(render, spec.options);
 }
 
@@ -327,9 +327,9 @@ void WebProbe::Impl::FetchOnce(html::FetchRequest fetch, html::ReadPage read,
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                    const net::AddressPolicy& policy, html::PageMemory& memory,
                    base::ByteBudget& budget, const config::ProbeConfig& probe,
-                   const config::NetConfig& net, html::RobotsCache* robots, net::Browser* browser)
+                   const config::NetConfig& net, html::RobotsCache* robots, net::Renderer* renderer)
     : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots,
-                                   browser)) {}
+                                   renderer)) {}
 
 WebProbe::~WebProbe() = default;
 

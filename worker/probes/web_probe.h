@@ -20,7 +20,7 @@ namespace vedette::worker {
 // (domain/monitor/field_description.h). Fetches on the loop, extracts on `pool`. Follows up to 5
 // redirects, each hop validated (G9). Asks only for another version of pages that `memory` holds.
 //
-// `probe.render` says which pages have their scripts run first, if there is a browser: none, all,
+// `probe.render` says which pages have their scripts run first, where `renderer` may: none, all,
 // or those that show nothing otherwise; these are fetched first, and then rendered. The probe
 // remembers which hosts they were of. A monitor may ask for less (ProbeSpec::options). Monitors
 // with headers of their own have nothing rendered.
@@ -37,7 +37,7 @@ class WebProbe final : public Probe {
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
            const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
            const config::ProbeConfig& probe, const config::NetConfig& net,
-           html::RobotsCache* robots = nullptr, net::Browser* browser = nullptr);
+           html::RobotsCache* robots = nullptr, net::Renderer* renderer = nullptr);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 
