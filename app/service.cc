@@ -244,7 +244,8 @@ void Service::Impl::BuildRoles() {
   if (Has(Role::kDelivery)) delivery_role = std::make_unique<DeliveryRole>(core, *pools->delivery);
   // Jobs ask services as probes do, and previews read pages as checks do, within the same memory.
   if (Has(Role::kWorker) || Has(Role::kApi)) {
-    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log);
+    probes =
+        std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log, pools->worker.get());
   }
   if (Has(Role::kWorker)) {
     worker_role = std::make_unique<WorkerRole>(core, duties, *pools, *probes,
