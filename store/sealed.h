@@ -42,7 +42,7 @@ std::optional<std::string> OpenSealed(const std::vector<NamedKey>& keys, const S
 std::string RequestHeadersBinding(const base::Uuid& org_id);
 // The same of the secrets that the steps of its monitors type.
 std::string ProbeSecretsBinding(const base::Uuid& org_id);
-// Of the session that a monitor's pages have left, which is of no use to another monitor either.
+// The same of the session of its pages, which is of no use to another monitor either.
 std::string PageSessionBinding(const base::Uuid& org_id, const base::Uuid& monitor_id);
 // The same of the addresses of its channels.
 std::string ChannelUrlBinding(const base::Uuid& org_id);

@@ -124,7 +124,7 @@ void ReplaceAll(std::string* text, std::string_view what) {
   }
 }
 
-// As a form puts it into a URL: blanks are `blank`.
+// The value as a form puts it into a URL: blanks are `blank`.
 std::string InUrl(std::string_view value, std::string_view blank) {
   std::string out;
   for (const char c : value) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@ struct PageCookie {
   bool secure = false;
   bool http_only = false;
   std::string same_site{};  // Strict, Lax, None, or empty
-  bool operator==(const PageCookie&) const = default;
+  auto operator<=>(const PageCookie&) const = default;
 };
 
 // What is kept of one page.

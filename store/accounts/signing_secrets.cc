@@ -55,8 +55,8 @@ void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
 }
 
 // The same of what is bound to an organisation: the headers that monitors send, what their steps
-// type, and the addresses of channels. A page's session that cannot be opened any more is made anew
-// by the next check.
+// type, and the addresses of channels. A page's session is left alone: where no key opens it, the
+// next check logs in.
 template <NameText to_reseal, NameText reseal>
 void ResealBound(Transaction& tx, const config::SecurityConfig& security,
                  const std::vector<std::string>& former,

@@ -14,7 +14,7 @@ class Transaction;  // store/sql.h; only store/ has any
 // (ProbeSecretsBinding), and the session that the last page has left (PageSessionBinding). All
 // functions throw as InTransaction does (store/session.h).
 
-// Of a monitor whose steps or secrets change: from then on it has no session.
+// What a monitor needs whose steps or secrets change: from then on it has no session.
 struct NewLogin {
   std::optional<Sealed> secrets;
 };

@@ -36,24 +36,22 @@ void PageLogins::Ask(const base::Uuid& org_id, std::shared_ptr<const ProbeSpec> 
 
 void PageLogins::Read(const base::Uuid& org_id, const std::shared_ptr<const ProbeSpec>& spec,
                       bool may_lead, std::function<void(Given)> done) {
-  keeper_->Read(
-      org_id, spec->monitor_id,
-      [this, alive = std::weak_ptr(alive_), org_id, spec, may_lead,
-       done = std::move(done)](const std::optional<LoginKeeper::Login>& kept) mutable {
-        if (alive.expired()) return;
-        if (!kept) return done(html::OverloadedFailure());
-        Given given = Made(*spec, *kept);
-        auto* login = std::get_if<PageLogin>(&given);
-        if (login != nullptr && may_lead && spec->options.keeps_session && login->cookies.empty()) {
-          // Another page may have begun to lead while this one was read for.
-          if (waiting_.contains(spec->monitor_id)) {
-            return Ask(org_id, spec, std::move(done));
-          }
-          login->leads = true;
-          waiting_[spec->monitor_id];
-        }
-        done(std::move(given));
-      });
+  const auto then = [this, org_id, spec, may_lead,
+                     done = std::move(done)](const std::optional<LoginKeeper::Login>& kept) {
+    if (!kept) return done(html::OverloadedFailure());
+    Given given = Made(*spec, *kept);
+    auto* login = std::get_if<PageLogin>(&given);
+    const bool knows_none =
+        login != nullptr && spec->options.keeps_session && login->cookies.empty();
+    if (knows_none && may_lead) {
+      // Another page may have begun to lead while this one was read for.
+      if (waiting_.contains(spec->monitor_id)) return Ask(org_id, spec, done);
+      login->leads = true;
+      waiting_[spec->monitor_id];
+    }
+    done(std::move(given));
+  };
+  keeper_->Read(org_id, spec->monitor_id, live_.Guard(then));
 }
 
 PageLogins::Given PageLogins::Made(const ProbeSpec& spec, const LoginKeeper::Login& kept) const {
@@ -79,9 +77,9 @@ void PageLogins::End(const base::Uuid& org_id, const ProbeSpec& spec, const Page
     return;
   }
   keeper_->Keep(org_id, spec.monitor_id, login.version, net::CookiesText(*cookies),
-                [this, alive = std::weak_ptr(alive_), id = spec.monitor_id, leads = login.leads] {
-                  if (!alive.expired() && leads) LetGo(id, nullptr);
-                });
+                live_.Guard([this, id = spec.monitor_id, leads = login.leads] {
+                  if (leads) LetGo(id, nullptr);
+                }));
 }
 
 void PageLogins::LetGo(const base::Uuid& monitor_id, const ProbeFailure* failure) {

@@ -11,6 +11,7 @@
 
 #include "base/uuid.h"
 #include "domain/monitor/page_steps.h"
+#include "lease/live.h"
 #include "net/browser/page_cookies.h"
 #include "worker/probes/probe.h"
 
@@ -22,7 +23,7 @@ namespace vedette::worker {
 class LoginKeeper {
  public:
   struct Login {
-    // Of what the monitor says of its steps and secrets; each change of those makes another one.
+    // Each change of the monitor's steps and secrets makes another one.
     base::Uuid version;
     std::optional<domain::ProbeSecrets> secrets;  // empty: there are some, and no key opens them
     std::string session;                          // a text of ours; empty: none is kept
@@ -77,7 +78,7 @@ class PageLogins {
   LoginKeeper* const keeper_;
   // By the monitor whose page leads.
   std::unordered_map<base::Uuid, std::deque<Waiting>> waiting_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // callbacks hold it weakly
+  lease::Live live_;
 };
 
 }  // namespace vedette::worker

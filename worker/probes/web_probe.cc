@@ -138,7 +138,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
     std::string url;
     std::size_t text_bytes_max = 0;
     Done done;
-    // Of a page that is acted on: those that it has left, once it has been read.
+    // Those that a page which is acted on has left, once it has been read. Else null.
     std::shared_ptr<std::optional<std::vector<net::PageCookie>>> cookies{};
     milliseconds waited{};        // for a thread that compiled the fields
     milliseconds login_waited{};  // for another page that logs in
