@@ -251,7 +251,10 @@ void PageLoad::Impl::BeginSteps() {
   of.main_frame = main_frame;
   of.url = order.url;
   of.has_document = [this] { return document != Document::kNone; };
-  of.wait_for_quiet = [this] { LookForQuiet(); };
+  of.wait_for_quiet = [this] {
+    quiet.Stop();  // what it has waited for was before the step
+    LookForQuiet();
+  };
   of.done = [this] { OnStepsMade(); };
   of.failed = [this](std::string why) {
     page.failed_step = steps->step();
@@ -478,7 +481,8 @@ void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
   failed.url = page.url.empty() ? order.url : page.url;
   failed.failed_step = page.failed_step;
   failed.response.error_class = error_class;
-  failed.response.error = state == State::kActing ? steps->Name() + ": " + error : std::move(error);
+  const std::string step = state == State::kActing ? steps->Name() : "";
+  failed.response.error = step.empty() ? std::move(error) : step + ": " + error;
   End(std::move(failed));
 }
 

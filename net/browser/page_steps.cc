@@ -153,7 +153,7 @@ bool MayChangePage(Kind kind) {
 }  // namespace
 
 struct PageSteps::Impl {
-  enum class State { kSettles, kAsks, kLooks, kActs, kEnded };  // page_steps.h
+  enum class State { kLoads, kSettles, kAsks, kLooks, kActs, kEnded };  // page_steps.h
   using Next = std::function<void()>;
 
   Impl(base::EventLoop& loop, std::vector<PageStep> all, Page of)
@@ -192,7 +192,7 @@ struct PageSteps::Impl {
 
   const std::vector<PageStep> steps;
   const Page page;
-  State state = State::kSettles;
+  State state = State::kLoads;
   std::size_t at = 0;
   Next then;                     // when it has settled
   std::string in_the_way;        // of the step that looks
@@ -216,7 +216,7 @@ void PageSteps::Impl::OnSettleTimer() {
 }
 
 void PageSteps::Impl::OnSettled() {
-  if (state != State::kSettles || !then) return;
+  if (!then) return;
   settle.Stop();
   std::exchange(then, nullptr)();
 }
@@ -405,6 +405,7 @@ void PageSteps::Impl::EndStep() {
   limit.Stop();
   look.Stop();
   settle.Stop();
+  then = nullptr;
   const Kind kind = step().kind;
   if (++at == steps.size()) {
     Stop();
@@ -421,6 +422,7 @@ void PageSteps::Impl::Fail(std::string why) {
 
 void PageSteps::Impl::Stop() {
   state = State::kEnded;
+  then = nullptr;
   settle.Stop();
   look.Stop();
   limit.Stop();
@@ -433,6 +435,7 @@ PageSteps::~PageSteps() = default;
 
 void PageSteps::Begin() {
   impl_->Settle([impl = impl_.get()] { impl->BeginStep(); });
+  impl_->state = Impl::State::kLoads;
 }
 
 void PageSteps::OnQuiet() {
@@ -448,6 +451,7 @@ int PageSteps::step() const {
 }
 
 std::string PageSteps::Name() const {
+  if (impl_->state == Impl::State::kLoads) return "";
   const PageStep& now = impl_->steps[static_cast<std::size_t>(step())];
   const std::string shown =
       now.target.empty()

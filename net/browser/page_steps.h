@@ -17,9 +17,9 @@ namespace vedette::net {
 // page does about them happens. What a step acts on is looked for in a world of scripts apart from
 // the page's own, in its main document with open shadow roots.
 //
-//   settles ── the page is quiet, or was not for 5 s ──▶ looks ── it is there ──▶ acts ──▶ the next
-//      ▲                                              └─ its `if` does not match ────────▶ the next
-//      └── behind what may change the page ─────────────────────────────────────────────────┘
+//   loads, settles ── quiet, or not for 5 s ──▶ asks its `if` ──▶ looks ── it is there ──▶ acts
+//      ▲                                          ▲   └─ does not match ──▶ the next one     │
+//      └── behind what may change the page ───────┴────────────── the next one ◀─────────────┘
 //
 // A step whose selector does not come to match something that a person could use within 10 s fails.
 // A step that scrolls ends at the page's end, or after 10 s. What else a page may take bounds its
@@ -53,8 +53,8 @@ class PageSteps {
   void OnQuiet();  // it is loaded, and nothing was being fetched for a while
   void Stop();     // nothing is called any more
 
-  // The step that is under way, from 0, and its name for a sentence: `probe.steps[2] (click
-  // "#go")`.
+  // The step that is under way, from 0, and its name for a sentence, as in
+  // `probe.steps[2] (click "#go")`; empty while the page is loading.
   int step() const;
   std::string Name() const;
 
