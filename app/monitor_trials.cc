@@ -55,6 +55,7 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
     spec->tier = request.tier;
     spec->research_plan = request.research_plan;
     spec->options = request.options;
+    spec->secrets = request.secrets;
     if (!request.request_headers.empty()) {
       spec->request_headers =
           std::make_shared<const domain::RequestHeaders>(request.request_headers);

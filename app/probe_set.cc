@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include "config/config.h"
+#include "store/async.h"
+#include "store/monitors/logins.h"
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/probe.h"
@@ -85,6 +89,74 @@ std::unique_ptr<net::Browser> ProbesBrowser(base::EventLoop& loop, metrics::Metr
   return nullptr;
 }
 
+// Opens and seals what monitors' pages are acted on with, on a pool's threads.
+class StoredLogins final : public worker::LoginKeeper {
+ public:
+  StoredLogins(base::EventLoop& loop, store::Pool& pool, const config::SecurityConfig& security,
+               const base::Logger& log)
+      : loop_(loop), pool_(pool), security_(security), log_(log) {}
+
+  void Read(const base::Uuid& org_id, const base::Uuid& monitor_id,
+            std::function<void(std::optional<Login>)> done) override {
+    store::RunAsync<Login>(
+        pool_, loop_,
+        [org_id, monitor_id, security = security_](store::Session& session) {
+          return Opened(store::ReadLogin(session, org_id, monitor_id), org_id, monitor_id,
+                        security);
+        },
+        [done = std::move(done)](std::variant<Login, store::Failure> read) {
+          auto* login = std::get_if<Login>(&read);
+          done(login == nullptr ? std::nullopt : std::optional(std::move(*login)));
+        });
+  }
+
+  void Keep(const base::Uuid& org_id, const base::Uuid& monitor_id, const base::Uuid& version,
+            std::string session, std::function<void()> done) override {
+    store::RunAsync<bool>(
+        pool_, loop_,
+        [org_id, monitor_id, version, text = std::move(session),
+         security = security_](store::Session& database) {
+          const auto sealed =
+              store::Seal(security, text, store::PageSessionBinding(org_id, monitor_id));
+          return store::KeepPageSession(database, org_id, monitor_id, version, sealed);
+        },
+        [log = log_, monitor_id, done = std::move(done)](std::variant<bool, store::Failure> kept) {
+          if (std::holds_alternative<store::Failure>(kept)) {
+            log.Warn("a page's session is not kept, and the next check logs in again",
+                     {{"monitor", monitor_id.ToString()}});
+          }
+          done();
+        });
+  }
+
+ private:
+  // A session that cannot be opened is none.
+  static Login Opened(const std::optional<store::MonitorLogin>& stored, const base::Uuid& org_id,
+                      const base::Uuid& monitor_id, const config::SecurityConfig& security) {
+    Login login;
+    login.secrets.emplace();
+    if (!stored) return login;
+    login.version = stored->version;
+    const auto keys = store::NamedKeys(security);
+    if (stored->secrets) {
+      const auto text =
+          store::OpenSealed(keys, *stored->secrets, store::ProbeSecretsBinding(org_id));
+      login.secrets = text ? domain::ParseProbeSecrets(*text) : std::nullopt;
+    }
+    if (stored->session) {
+      login.session =
+          store::OpenSealed(keys, *stored->session, store::PageSessionBinding(org_id, monitor_id))
+              .value_or("");
+    }
+    return login;
+  }
+
+  base::EventLoop& loop_;
+  store::Pool& pool_;
+  const config::SecurityConfig security_;
+  const base::Logger log_;
+};
+
 }  // namespace
 
 std::string RenderingLack(const config::Config& config) {
@@ -112,7 +184,7 @@ std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics
 
 ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                    const net::AddressPolicy& policy, const config::Config& config,
-                   const base::Logger& log, net::Renderer* fleet)
+                   const base::Logger& log, net::Renderer* fleet, store::Pool* logins)
     : loop_(loop),
       clock_(clock),
       metrics_(metrics),
@@ -132,6 +204,9 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
              UserAgentOf(config.net)),
       robots_(sites_, clock, config.net.user_agent),
       obey_robots_(config.worker.obey_robots),
+      logins_(logins == nullptr ? nullptr
+                                : std::make_unique<StoredLogins>(loop, *logins, config.security,
+                                                                 log.For("worker"))),
       null_change_share_(config.testing.null_change_share) {
   for (const auto& [name, probe] : config.probes) {
     tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
@@ -149,7 +224,8 @@ Probe* ProbeSet::Own(Args&&... args) {
 std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
   return std::make_unique<worker::WebProbe>(
       loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_, probe, net_,
-      obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? renderer_ : nullptr);
+      obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? renderer_ : nullptr,
+      logins_.get());
 }
 
 worker::Probe* ProbeSet::Build(const config::ProbeConfig& probe) {

@@ -20,7 +20,9 @@
 #include "net/browser/browser.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
+#include "store/session.h"
 #include "worker/checks/check_runner.h"
+#include "worker/probes/page_logins.h"
 #include "worker/probes/probe.h"
 #include "worker/probes/web_probe.h"
 #include "worker/services/request_room.h"
@@ -42,11 +44,12 @@ std::unique_ptr<net::Browser> NewBrowser(base::EventLoop& loop, metrics::Metrics
 // Lives on `loop`; built and destroyed while it does not run, or on it.
 class ProbeSet {
  public:
-  // Throws std::runtime_error with a sentence where the configuration insists on a browser, and
-  // there is none. `fleet`: renders where this process cannot; may be null.
+  // `fleet`: renders where this process cannot; may be null. `logins`: where what monitors' pages
+  // are acted on with is read and kept; null where no checks are made. Throws std::runtime_error
+  // with a sentence where the configuration insists on a browser, and there is none.
   ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
            const net::AddressPolicy& policy, const config::Config& config, const base::Logger& log,
-           net::Renderer* fleet = nullptr);
+           net::Renderer* fleet = nullptr, store::Pool* logins = nullptr);
 
   const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
 
@@ -88,6 +91,7 @@ class ProbeSet {
   html::Fetcher sites_;
   html::RobotsCache robots_;
   const bool obey_robots_;
+  std::unique_ptr<worker::LoginKeeper> logins_;  // null: no checks are made
   const double null_change_share_;
   std::vector<std::unique_ptr<worker::Probe>> owned_;
   std::map<domain::Tier, worker::TierProbe> tiers_;

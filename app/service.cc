@@ -254,8 +254,8 @@ void Service::Impl::BuildRoles() {
   // Jobs ask services as probes do, and previews read pages as checks do, within the same memory.
   if (Has(Role::kWorker) || Has(Role::kApi)) {
     if (HandsRenderingOver(config)) BuildFleetRenderer();
-    probes =
-        std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log, fleet_renderer.get());
+    probes = std::make_unique<ProbeSet>(loop, clock, metrics, policy, config, log,
+                                        fleet_renderer.get(), pools->worker.get());
   }
   if (Has(Role::kBrowser)) {
     browser_role =
@@ -278,7 +278,7 @@ void Service::Impl::BuildRoles() {
 
 void Service::Impl::BuildFleetRenderer() {
   fleet_renderer = std::make_unique<worker::FleetRenderer>(
-      loop, *pools->render, *signals, clock, metrics,
+      loop, *pools->render, *signals, clock, metrics, config.security,
       net::Browser::Lack(config.browser, config.net), log.For("browser"));
   signals->Listen(store::Signal::kRendered,
                   [this] { loop.Post([this] { fleet_renderer->Wake(); }); });

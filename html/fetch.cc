@@ -45,6 +45,14 @@ Failure RefusedAddress(std::string message) {
   return {"refused_address", std::move(message), false, {}};
 }
 
+// It is not tried again at once: a login that fails time after time may lock an account.
+Failure StepFailed(const net::RenderedPage& page) {
+  return {"step_failed",
+          fmt::format("A step could not be made: {}.", base::RepairUtf8(page.response.error)),
+          false,
+          {}};
+}
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 // One of the same name replaces ours.
@@ -209,6 +217,9 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   request.url = page.request.url;
   request.timeout = page.request.timeout;
   request.wait_for = page.request.wait_for;
+  request.steps = page.request.steps;
+  request.cookies = page.request.cookies;
+  request.reads_cookies = page.request.on_cookies != nullptr;
   request.wait_max = page.request.turn_wait_max;
   request.on_turn = page.request.on_turn;
   renderer->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
@@ -220,7 +231,9 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
 void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
   Page* page = Find(id);
   if (page == nullptr) return;
+  if (rendered.failed_step) return Finish(id, StepFailed(rendered));
   if (rendered.response.error_class == net::HttpErrorClass::kNone) {
+    if (page->request.on_cookies) page->request.on_cookies(std::move(rendered.cookies));
     // What came is there already, so that it does not wait for room; the check is tried again.
     auto held = std::make_shared<base::ByteBudget::Holding>(budget.Open(page->request.org_id));
     if (!held->TryTake(rendered.response.body.size())) return Finish(id, OverloadedFailure());

@@ -9,16 +9,19 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/byte_budget.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
 #include "base/uuid.h"
 #include "domain/monitor/failure.h"
+#include "domain/monitor/page_steps.h"
 #include "domain/monitor/request_headers.h"
 #include "html/html_document.h"
 #include "html/page_forms.h"
 #include "html/page_memory.h"
+#include "net/browser/page_cookies.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 
@@ -81,6 +84,13 @@ struct FetchRequest {
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
   std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
+  // What is done on a rendered page before it is read, with the values of secrets; a goto has its
+  // URL. One that cannot be made is the failure `step_failed`.
+  std::vector<domain::PageStep> steps{};
+  std::vector<net::PageCookie> cookies{};  // that a rendered page has from the beginning on
+  // If set: called with those that it has in the end, before `done`; not where it failed. Loop
+  // thread.
+  std::function<void(std::vector<net::PageCookie> cookies)> on_cookies{};
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };
@@ -99,7 +109,7 @@ struct FetchRequest {
 // answer on, until it has been read. Threads are taken in
 // turns by organisation. Its failures:
 //   refused_address, dns, connect, tls, timeout, http_status, blocked, body_too_large, protocol,
-//   bad_content, overloaded, and those of the reader
+//   bad_content, overloaded, step_failed, and those of the reader
 class Fetcher {
  public:
   // Everything handed in must outlive this object, and `pool` must end before `loop` does: its jobs

@@ -44,6 +44,14 @@ std::string RequestHeadersBinding(const base::Uuid& org_id) {
   return "request_headers " + org_id.ToString();
 }
 
+std::string ProbeSecretsBinding(const base::Uuid& org_id) {
+  return "probe_secrets " + org_id.ToString();
+}
+
+std::string PageSessionBinding(const base::Uuid& org_id, const base::Uuid& monitor_id) {
+  return "page_session " + org_id.ToString() + " " + monitor_id.ToString();
+}
+
 std::string ChannelUrlBinding(const base::Uuid& org_id) {
   return "channel_url " + org_id.ToString();
 }

@@ -9,7 +9,8 @@
 #include "config/config_fwd.h"
 
 // What lies in the database under the operator's encryption key: signing secrets, the headers
-// that monitors send, and the addresses of channels. Pure; any thread.
+// that monitors send, what their steps type and the sessions of their pages, and the addresses of
+// channels. Pure; any thread.
 namespace vedette::store {
 
 // Names an encryption key without telling it: the first 8 hexadecimal digits of its SHA-256.
@@ -39,6 +40,10 @@ std::optional<std::string> OpenSealed(const std::vector<NamedKey>& keys, const S
 // What the request headers of an organisation's monitors are bound to: sealed ones are of no use
 // in another organisation's monitor.
 std::string RequestHeadersBinding(const base::Uuid& org_id);
+// The same of the secrets that the steps of its monitors type.
+std::string ProbeSecretsBinding(const base::Uuid& org_id);
+// The same of the session of its pages, which is of no use to another monitor either.
+std::string PageSessionBinding(const base::Uuid& org_id, const base::Uuid& monitor_id);
 // The same of the addresses of its channels.
 std::string ChannelUrlBinding(const base::Uuid& org_id);
 

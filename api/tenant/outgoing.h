@@ -83,6 +83,7 @@ struct PreviewRequest {
   std::vector<domain::RowValues> rows;
   domain::RequestHeaders request_headers{};
   domain::ProbeOptions options{};
+  domain::ProbeSecrets secrets{};  // that its steps type
 };
 
 // How one preview went: what was observed of each row, in order.

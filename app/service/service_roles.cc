@@ -237,7 +237,7 @@ BrowserRole::BrowserRole(const Core& core, store::Pool& pool, net::Browser* brow
     browser = own_.get();
   }
   server_ = std::make_unique<worker::RenderServer>(
-      loop_, pool, core.signals, core.clock, config.browser, *browser,
+      loop_, pool, core.signals, core.clock, config.browser, config.security, *browser,
       [browser] {
         const net::BrowserCounts counts = browser->counts();
         return counts.open + counts.waiting;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,22 @@ RenderedPage Failed(const std::string& url, HttpErrorClass error_class, std::str
   page.response.error_class = error_class;
   page.response.error = std::move(error);
   return page;
+}
+
+// What is wrong with the addresses that are given to the browser by us, which would open files,
+// too: the page itself asks its proxy.
+std::optional<std::string> AddressFault(const RenderRequest& request, const AddressPolicy& policy) {
+  if (auto checked = ParseTenantUrl(request.url, policy); checked.error) {
+    return std::move(checked.error->message);
+  }
+  for (std::size_t i = 0; i < request.steps.size(); ++i) {
+    const domain::PageStep& step = request.steps[i];
+    if (step.kind != domain::PageStep::Kind::kGoto || step.target == domain::kRowPage) continue;
+    if (const auto checked = ParseTenantUrl(step.target, policy); checked.error) {
+      return fmt::format("probe.steps[{}].goto: {}", i, checked.error->message);
+    }
+  }
+  return std::nullopt;
 }
 
 // Sites are told what renders, and who asks.
@@ -246,8 +263,13 @@ void Browser::Impl::Begin(PageId id) {
   page.load = std::make_shared<PageLoad>(loop, *process, std::move(proxy), config, agent);
   open.emplace(id, page.load.get());
   TellChange();
-  page.load->Start(page.request.url, page.request.wait_for,
-                   std::min(page.request.timeout, config.render_timeout_ms),
+  PageOrder order;
+  order.url = page.request.url;
+  order.wait_for = page.request.wait_for;
+  order.steps = std::move(page.request.steps);
+  order.cookies = std::move(page.request.cookies);
+  order.reads_cookies = page.request.reads_cookies;
+  page.load->Start(std::move(order), std::min(page.request.timeout, config.render_timeout_ms),
                    [this, id](RenderedPage rendered) { End(id, std::move(rendered)); });
 }
 
@@ -313,10 +335,8 @@ std::string Browser::Lack(const config::BrowserConfig& config, const config::Net
 
 void Browser::Render(RenderRequest request, std::function<void(RenderedPage page)> done) {
   Impl& s = *impl_;
-  // What a page itself asks for, its proxy checks; this address is given to the browser by us,
-  // which would open files, too.
-  if (auto checked = ParseTenantUrl(request.url, s.policy); checked.error) {
-    s.loop.Post([url = request.url, error = checked.error->message, done = std::move(done)] {
+  if (auto fault = AddressFault(request, s.policy)) {
+    s.loop.Post([url = request.url, error = std::move(*fault), done = std::move(done)] {
       done(Failed(url, HttpErrorClass::kRefusedAddress, error));
     });
     return;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/event_loop.h"
 #include "base/log.h"
@@ -18,9 +19,13 @@
 namespace vedette::net {
 
 struct RenderRequest {
-  base::Uuid org_id;                     // in whose turn it goes
-  std::string url;                       // checked as a tenant's URL
-  std::string wait_for{};                // as PageLoad::Start takes it
+  base::Uuid org_id;       // in whose turn it goes
+  std::string url;         // checked as a tenant's URL
+  std::string wait_for{};  // as PageOrder has it, and so the next three
+  // Each goto is checked as a tenant's URL, too.
+  std::vector<domain::PageStep> steps{};
+  std::vector<PageCookie> cookies{};
+  bool reads_cookies = false;
   std::chrono::milliseconds timeout{};   // from its turn on
   std::chrono::milliseconds wait_max{};  // for its turn
   // Asked when it has its turn; false ends it as kBusy. It must not call the browser. May be null.

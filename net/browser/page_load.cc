@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "net/browser/page_steps.h"
 #include "net/url.h"
 
 namespace vedette::net {
@@ -58,19 +59,20 @@ HttpErrorClass ClassOf(std::string_view error) {
 }  // namespace
 
 struct PageLoad::Impl {
-  enum class State { kMaking, kLoading, kReading, kEnded };  // page_load.h
+  enum class State { kMaking, kActing, kLoading, kReading, kEnded };  // page_load.h
   // How far the main frame's present document has come.
   enum class Document { kNone, kAnswered, kLoaded };
 
-  Impl(base::EventLoop& loop, BrowserProcess& b, std::unique_ptr<PageProxy> p,
+  Impl(base::EventLoop& l, BrowserProcess& b, std::unique_ptr<PageProxy> p,
        const config::BrowserConfig& c, std::string agent)
-      : browser(&b),
+      : loop(l),
+        browser(&b),
         proxy(std::move(p)),
         config(c),
         user_agent(std::move(agent)),
-        quiet(loop, [this] { Read(); }),
-        look(loop, [this] { LookForMatch(); }),
-        deadline(loop, [this] { OnDeadline(); }) {
+        quiet(l, [this] { OnQuiet(); }),
+        look(l, [this] { LookForMatch(); }),
+        deadline(l, [this] { OnDeadline(); }) {
     proxy->WhenExceeded([this] { FailOverBound(); });
   }
 
@@ -78,16 +80,20 @@ struct PageLoad::Impl {
   void Ask(std::string_view method, Json params, std::function<void(const Json& result)> then);
   void Tell(std::string_view method, Json params);
   void MakeContext();
+  void SetCookies();
   void MakeTarget();
   void CloseContext(BrowserProcess* of);
   void Attach(const std::string& target);
   void Prepare(std::string_view method, Json params);
   void Navigate();
+  void BeginSteps();
+  void OnStepsMade();
   void OnEvent(const DevtoolsMessage& event);
   void OnRequest(const Json& event);
   void OnResponse(const Json& event);
   void OnRequestEnd(const Json& event);
   void LookForQuiet();
+  void OnQuiet();
   void LookForMatch();
   void AskWhetherItMatches(const Json& world);
   void OnMatch(const BrowserProcess::Answer& answer);
@@ -96,22 +102,24 @@ struct PageLoad::Impl {
   void OnDeadline();
   void Read();
   void ReadAsSent();
+  void ReadCookies(RenderedPage out);
   void Fail(HttpErrorClass error_class, std::string error);
   void FailCommand(const std::string& error);
   void FailNavigation(const std::string& error);
   bool FailOverBound();
   void End(RenderedPage page);
 
+  base::EventLoop& loop;
   BrowserProcess* browser;  // null: it is gone
   std::unique_ptr<PageProxy> proxy;
   const config::BrowserConfig& config;
   const std::string user_agent;
   std::weak_ptr<PageLoad> self;
   State state = State::kMaking;
-  std::string url;
-  std::string wait_for;
-  bool is_asking = false;  // whether `wait_for` matches
-  int preparing = 0;       // commands
+  PageOrder order;
+  std::unique_ptr<PageSteps> steps;  // null: none are begun
+  bool is_asking = false;            // whether `wait_for` matches
+  int preparing = 0;                 // commands
   Done done;
   milliseconds reserve{};
   std::string context;
@@ -155,7 +163,20 @@ void PageLoad::Impl::MakeContext() {
                   impl.context = TextMember(answer.result, "browserContextId");
                   if (impl.state == State::kEnded) return impl.CloseContext(asked);
                   if (!answer.error.empty()) return impl.FailCommand(answer.error);
-                  impl.MakeTarget();
+                  impl.SetCookies();
+                });
+}
+
+// A cookie that the browser does not take is missing to the page, which says so.
+void PageLoad::Impl::SetCookies() {
+  if (order.cookies.empty()) return MakeTarget();
+  browser->Send("Storage.setCookies",
+                {{"cookies", CookieParams(order.cookies)}, {"browserContextId", context}}, "",
+                [weak = self](const BrowserProcess::Answer&) {
+                  const auto held = weak.lock();
+                  if (held != nullptr && held->impl_->state != State::kEnded) {
+                    held->impl_->MakeTarget();
+                  }
                 });
 }
 
@@ -187,6 +208,9 @@ void PageLoad::Impl::Attach(const std::string& target) {
         Prepare("Network.enable", {{"maxTotalBufferSize", 20 << 20}, {"maxPostDataSize", 0}});
         Prepare("Inspector.enable", Json::object());
         Prepare("Emulation.setUserAgentOverride", {{"userAgent", user_agent}});
+        if (!order.steps.empty()) {
+          Prepare("Emulation.setFocusEmulationEnabled", {{"enabled", true}});
+        }
       });
 }
 
@@ -201,11 +225,50 @@ void PageLoad::Impl::Prepare(std::string_view method, Json params) {
 
 void PageLoad::Impl::Navigate() {
   state = State::kLoading;
-  if (!wait_for.empty()) look.Start(kLookEvery, kLookEvery);
-  Ask("Page.navigate", {{"url", url}}, [this](const Json& result) {
+  if (!order.steps.empty()) {
+    BeginSteps();
+  } else if (!order.wait_for.empty()) {
+    look.Start(kLookEvery, kLookEvery);
+  }
+  Ask("Page.navigate", {{"url", order.url}}, [this](const Json& result) {
     const std::string error = TextMember(result, "errorText");
     if (!error.empty()) FailNavigation(error);
   });
+}
+
+void PageLoad::Impl::BeginSteps() {
+  state = State::kActing;
+  PageSteps::Page of;
+  of.ask = [this](std::string_view method, Json params,
+                  std::function<void(const BrowserProcess::Answer& answer)> then) {
+    if (browser == nullptr || state != State::kActing) return;
+    browser->Send(method, std::move(params), session,
+                  [weak = self, then = std::move(then)](const BrowserProcess::Answer& answer) {
+                    const auto held = weak.lock();
+                    if (held != nullptr && held->impl_->state == State::kActing) then(answer);
+                  });
+  };
+  of.main_frame = main_frame;
+  of.url = order.url;
+  of.has_document = [this] { return document != Document::kNone; };
+  of.wait_for_quiet = [this] {
+    quiet.Stop();  // what it has waited for was before the step
+    LookForQuiet();
+  };
+  of.done = [this] { OnStepsMade(); };
+  of.failed = [this](std::string why) {
+    page.failed_step = steps->step();
+    Fail(HttpErrorClass::kProtocol, std::move(why));
+  };
+  of.not_reached = [this](const std::string& error) { FailNavigation(error); };
+  steps = std::make_unique<PageSteps>(loop, order.steps, std::move(of));
+  steps->Begin();
+}
+
+void PageLoad::Impl::OnStepsMade() {
+  state = State::kLoading;
+  if (!order.wait_for.empty()) look.Start(kLookEvery, kLookEvery);
+  LookForQuiet();
 }
 
 void PageLoad::Impl::OnEvent(const DevtoolsMessage& event) {
@@ -277,9 +340,15 @@ void PageLoad::Impl::OnRequestEnd(const Json& event) {
 }
 
 void PageLoad::Impl::LookForQuiet() {
-  if (state != State::kLoading || document != Document::kLoaded || !in_flight.empty()) return;
-  if (!wait_for.empty() && IsHtml(mime_type)) return;
+  const bool waits = state == State::kLoading || state == State::kActing;
+  if (!waits || document != Document::kLoaded || !in_flight.empty()) return;
+  if (state == State::kLoading && !order.wait_for.empty() && IsHtml(mime_type)) return;
   if (!quiet.active()) quiet.Start(config.quiet_ms);
+}
+
+void PageLoad::Impl::OnQuiet() {
+  if (state == State::kActing) return steps->OnQuiet();
+  Read();
 }
 
 // A world of scripts of our own, in which those of the page have changed nothing. The document may
@@ -297,14 +366,14 @@ void PageLoad::Impl::LookForMatch() {
 
 void PageLoad::Impl::AskWhetherItMatches(const Json& world) {
   is_asking = true;
-  AskMatch(
-      "Runtime.evaluate",
-      {{"expression", "document.querySelector(" + base::DumpJson(Json(wait_for)) + ") !== null"},
-       {"contextId", world},
-       {"returnByValue", true},
-       {"silent", true},
-       {"timeout", kLookEvery.count()}},
-      [this](const BrowserProcess::Answer& answer) { OnMatch(answer); });
+  AskMatch("Runtime.evaluate",
+           {{"expression",
+             "document.querySelector(" + base::DumpJson(Json(order.wait_for)) + ") !== null"},
+            {"contextId", world},
+            {"returnByValue", true},
+            {"silent", true},
+            {"timeout", kLookEvery.count()}},
+           [this](const BrowserProcess::Answer& answer) { OnMatch(answer); });
 }
 
 void PageLoad::Impl::OnMatch(const BrowserProcess::Answer& answer) {
@@ -336,7 +405,11 @@ void PageLoad::Impl::OnDeadline() {
     deadline.Start(reserve);
     return Read();
   }
-  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? url : page.url));
+  if (state == State::kActing && document != Document::kNone) {
+    page.failed_step = steps->step();
+    return Fail(HttpErrorClass::kProtocol, "the page's time was over; fewer steps may do");
+  }
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
   Fail(HttpErrorClass::kTimeout, "it was not rendered in its time");
 }
@@ -359,7 +432,7 @@ void PageLoad::Impl::Read() {
                          }
                          RenderedPage out = std::move(impl.page);
                          out.response.body = std::move(text);
-                         impl.End(std::move(out));
+                         impl.ReadCookies(std::move(out));
                        });
 }
 
@@ -370,13 +443,26 @@ void PageLoad::Impl::ReadAsSent() {
     const auto coded = sent.find("base64Encoded");
     const bool is_text = coded == sent.end() || !coded->is_boolean() || !coded->get<bool>();
     if (is_text) out.response.body = TextMember(sent, "body");
-    End(std::move(out));
+    ReadCookies(std::move(out));
   });
+}
+
+// The page is read without them where they cannot be had.
+void PageLoad::Impl::ReadCookies(RenderedPage out) {
+  if (!order.reads_cookies) return End(std::move(out));
+  browser->Send("Storage.getCookies", {{"browserContextId", context}}, "",
+                [weak = self, read = std::make_shared<RenderedPage>(std::move(out))](
+                    const BrowserProcess::Answer& answer) {
+                  const auto held = weak.lock();
+                  if (held == nullptr || held->impl_->state == State::kEnded) return;
+                  read->cookies = net::ReadCookies(answer.result, HostOf(read->url));
+                  held->impl_->End(std::move(*read));
+                });
 }
 
 void PageLoad::Impl::FailNavigation(const std::string& error) {
   if (FailOverBound()) return;
-  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? url : page.url));
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
   // An answer of a server's that has nothing but its status.
   if (page.response.status >= 400) return End(std::move(page));
@@ -392,9 +478,11 @@ bool PageLoad::Impl::FailOverBound() {
 
 void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
   RenderedPage failed;
-  failed.url = page.url.empty() ? url : page.url;
+  failed.url = page.url.empty() ? order.url : page.url;
+  failed.failed_step = page.failed_step;
   failed.response.error_class = error_class;
-  failed.response.error = std::move(error);
+  const std::string step = state == State::kActing ? steps->Name() : "";
+  failed.response.error = step.empty() ? std::move(error) : step + ": " + error;
   End(std::move(failed));
 }
 
@@ -404,6 +492,7 @@ void PageLoad::Impl::End(RenderedPage ended) {
   quiet.Stop();
   look.Stop();
   deadline.Stop();
+  if (steps != nullptr) steps->Stop();
   proxy->Stop();
   if (browser != nullptr) CloseContext(std::exchange(browser, nullptr));
   if (ended.response.error_class == HttpErrorClass::kNone) {
@@ -415,6 +504,9 @@ void PageLoad::Impl::End(RenderedPage ended) {
       ended.response.error = fault.error;
     }
   }
+  // A form may put what was typed into an address.
+  ended.url = domain::WithoutSecrets(std::move(ended.url), order.steps);
+  ended.response.error = domain::WithoutSecrets(std::move(ended.response.error), order.steps);
   ended.bytes = proxy->bytes();
   ended.refused = proxy->refused();
   const auto tell = std::move(done);
@@ -428,11 +520,10 @@ PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_p
 
 PageLoad::~PageLoad() = default;
 
-void PageLoad::Start(std::string url, std::string wait_for, milliseconds timeout, Done done) {
+void PageLoad::Start(PageOrder order, milliseconds timeout, Done done) {
   Impl& s = *impl_;
   s.self = weak_from_this();
-  s.url = std::move(url);
-  s.wait_for = std::move(wait_for);
+  s.order = std::move(order);
   s.done = std::move(done);
   s.reserve = std::min(timeout / 3, kReadingReserveMax);
   s.deadline.Start(timeout - s.reserve);

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/event_loop.h"
 #include "config/browser_config.h"
+#include "domain/monitor/page_steps.h"
 #include "net/browser/browser_process.h"
+#include "net/browser/page_cookies.h"
 #include "net/browser/page_proxy.h"
 #include "net/http_client.h"
 
@@ -26,12 +30,30 @@ struct RenderedPage {
   Kind kind = Kind::kSnapshot;
   std::size_t bytes = 0;      // that it fetched and sent, whatever came of it
   std::uint64_t refused = 0;  // connections that it was not allowed
+  // The step of PageOrder::steps, from 0, that could not be made; `response.error` says why,
+  // without its secret. Its class is kProtocol.
+  std::optional<int> failed_step;
+  std::vector<PageCookie> cookies;  // where PageOrder::reads_cookies asks for them
+};
+
+// What is to be seen of a page.
+struct PageOrder {
+  std::string url;
+  // The page is read when this CSS selector matches in its main document, or at the end of its
+  // time; empty: when nothing is being fetched.
+  std::string wait_for{};
+  // Made before it is read, with the values of their secrets; a goto has its URL, which was checked
+  // as a tenant's, or domain::kRowPage.
+  std::vector<domain::PageStep> steps{};
+  std::vector<PageCookie> cookies{};  // that its context has from the beginning on
+  bool reads_cookies = false;         // those that it has in the end
 };
 
 // One page in the browser: a context of its own, with a proxy of its own, until it has been read.
 //
 //   makes its context ──▶ loads ──▶ is quiet, or its time is nearly over ──▶ reads ──▶ ended
-//          └────────────────┴─────────── an error, a bound, its time ──────────┴──────▶ ended
+//          │     └──▶ acts ─▲ its steps are made (page_steps.h)                │
+//          └────────────┴───┴─────────── an error, a bound, its time ──────────┴──────▶ ended
 //
 // Quiet: the document is loaded, and for config.quiet_ms nothing was being fetched; or, where it is
 // asked for, a selector matches. When it has
@@ -49,10 +71,8 @@ class PageLoad : public std::enable_shared_from_this<PageLoad> {
   PageLoad(const PageLoad&) = delete;
   PageLoad& operator=(const PageLoad&) = delete;
 
-  // `wait_for`: the page is read when this CSS selector matches in its main document, or at the end
-  // of its time; empty: when nothing is being fetched. `done` exactly once, later; Abandon calls
-  // it, too.
-  void Start(std::string url, std::string wait_for, std::chrono::milliseconds timeout, Done done);
+  // `done` exactly once, later; Abandon calls it, too.
+  void Start(PageOrder order, std::chrono::milliseconds timeout, Done done);
 
   // An event of the browser; those of other sessions are passed over.
   void OnEvent(const DevtoolsMessage& event);

@@ -54,8 +54,9 @@ void ResealSecrets(Transaction& tx, const config::SecurityConfig& security,
       sealed_now, "encryption_key_id"_a = EncryptionKeyId(security.encryption_key));
 }
 
-// The same of what is bound to an organisation: the headers that monitors send, and the addresses
-// of channels.
+// The same of what is bound to an organisation: the headers that monitors send, what their steps
+// type, and the addresses of channels. A page's session is left alone: where no key opens it, the
+// next check logs in.
 template <NameText to_reseal, NameText reseal>
 void ResealBound(Transaction& tx, const config::SecurityConfig& security,
                  const std::vector<std::string>& former,
@@ -237,6 +238,8 @@ Resealed ResealSigningSecrets(Session& session, const base::Clock& clock,
     ResealSecrets(tx, security, former, &done);
     ResealBound<"request_headers_to_reseal", "request_headers_reseal">(
         tx, security, former, RequestHeadersBinding, &done);
+    ResealBound<"probe_secrets_to_reseal", "probe_secrets_reseal">(tx, security, former,
+                                                                   ProbeSecretsBinding, &done);
     ResealBound<"channel_urls_to_reseal", "channel_urls_reseal">(tx, security, former,
                                                                  ChannelUrlBinding, &done);
     if (done.resealed == 0) {

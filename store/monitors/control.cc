@@ -4,6 +4,7 @@
 
 #include "store/audit.h"
 #include "store/checks/ticks_sql.h"
+#include "store/monitors/logins.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -181,8 +182,10 @@ ControlOutcome ArchiveMonitor(Session& session, const base::Clock& clock, const 
 ControlOutcome DeleteMonitor(Session& session, const base::Clock& clock, const Scope& scope,
                              const base::Uuid& monitor_id, const std::string& reason,
                              const std::optional<AuditEntry>& audit) {
-  return PutAway(session, clock, scope, monitor_id, reason, audit,
-                 [&](Transaction& tx) { tx.Exec<"monitor_delete">("monitor_id"_a = monitor_id); });
+  return PutAway(session, clock, scope, monitor_id, reason, audit, [&](Transaction& tx) {
+    tx.Exec<"monitor_delete">("monitor_id"_a = monitor_id);
+    SetLogin(tx, {}, monitor_id, std::nullopt);
+  });
 }
 
 TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const Scope& scope,

@@ -146,6 +146,7 @@ void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& 
       "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
       "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags),
       "probe"_a = monitor.probe_json);
+  if (monitor.login) SetLogin(tx, monitor.org_id, id, monitor.login);
   tx.Exec<"monitor_sched_insert">(
       "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
       "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
@@ -185,6 +186,7 @@ void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& or
       "tags"_a = TagsParam(change.tags.value_or(std::vector<std::string>())),
       "sets_probe"_a = change.probe_json.has_value(),
       "probe"_a = change.probe_json.value_or(std::nullopt));
+  if (change.probe_json) SetLogin(tx, org_id, monitor_id, change.login);
 }
 
 // What a monitor watches for, as it stands.

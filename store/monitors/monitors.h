@@ -14,6 +14,7 @@
 #include "store/endpoint.h"
 #include "store/idempotency.h"
 #include "store/monitors/control.h"
+#include "store/monitors/logins.h"
 #include "store/page.h"
 #include "store/sealed.h"
 #include "store/session.h"
@@ -110,7 +111,8 @@ struct NewMonitor {
   std::optional<std::string> run_id;
   std::optional<std::string> rules_json;  // domain/monitor/change_rules.h
   std::optional<SealedHeaders> request_headers;
-  std::optional<std::string> probe_json;  // domain/monitor/probe_options.h
+  std::optional<std::string> probe_json;  // domain/monitor/probe_options.h, without its secrets
+  std::optional<NewLogin> login;          // that it needs
   std::vector<base::Uuid> channel_ids;    // of the organisation's
   std::vector<std::string> tags;          // each once
   std::vector<domain::RowValues> rows;    // no two with the same key
@@ -163,6 +165,7 @@ struct MonitorChange {
   std::optional<std::optional<std::string>> rules_json;
   std::optional<std::optional<SealedHeaders>> request_headers;
   std::optional<std::optional<std::string>> probe_json;
+  std::optional<NewLogin> login;  // that the new probe_json needs; the one before goes with it
   std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
   std::optional<std::vector<std::string>> tags;        // each once
 };

@@ -341,3 +341,22 @@ update monitor
 set deleted_at = now(), archived_at = coalesce(archived_at, now()), updated_at = now(), request_headers = null,
     request_headers_key_id = null, request_header_names = null
 where id = @monitor_id
+
+-- name: monitor_login_clear
+delete from monitor_login where monitor_id = @monitor_id
+
+-- name: monitor_login_set
+-- With another version, and without a session.
+insert into monitor_login (monitor_id, org_id, secrets, secrets_key_id)
+values (@monitor_id, @org_id, @secrets::bytea, @secrets_key_id)
+
+-- name: monitor_login_read
+select version, secrets, secrets_key_id, session, session_key_id
+from monitor_login
+where monitor_id = @monitor_id and org_id = @org_id
+
+-- name: monitor_login_keep
+update monitor_login
+set session = @session::bytea, session_key_id = @session_key_id
+where monitor_id = @monitor_id and org_id = @org_id and version = @version
+returning monitor_id

@@ -14,7 +14,7 @@ order by (retires_at is null) desc, created_at desc, id desc
 limit @limit
 
 -- name: signing_secrets_by_key
--- Live ones, monitors with request headers, and channels with sealed addresses, by the encryption key that they were
+-- Live ones, monitors with request headers or secrets, and channels with sealed addresses, by the encryption key that they were
 -- sealed with.
 select key_id, sum(secrets)::bigint as secrets, sum(organisations)::bigint as organisations,
        sum(monitors)::bigint as monitors, sum(channels)::bigint as channels
@@ -29,6 +29,11 @@ from (
   from monitor
   where request_headers is not null
   group by request_headers_key_id
+  union all
+  select secrets_key_id, 0, 0, count(*), 0
+  from monitor_login
+  where secrets is not null
+  group by secrets_key_id
   union all
   select sealed_url_key_id, 0, 0, 0, count(*)
   from channel
@@ -67,6 +72,21 @@ update monitor m
 set request_headers = u.sealed, request_headers_key_id = @encryption_key_id
 from unnest(@id::uuid[], @sealed::bytea[]) as u(id, sealed)
 where m.id = u.id
+
+-- name: probe_secrets_to_reseal
+-- Monitors whose steps type secrets that were sealed with one of the former keys, at most @limit.
+select monitor_id as id, org_id, secrets as sealed, secrets_key_id as key_id
+from monitor_login
+where secrets is not null and secrets_key_id = any (@former_key_id::text[])
+order by secrets_key_id, monitor_id
+limit @limit
+for no key update
+
+-- name: probe_secrets_reseal
+update monitor_login l
+set secrets = u.sealed, secrets_key_id = @encryption_key_id
+from unnest(@id::uuid[], @sealed::bytea[]) as u(id, sealed)
+where l.monitor_id = u.id
 
 -- name: signing_secrets_lock_org
 select id from organisation where id = @org_id for update

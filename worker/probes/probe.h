@@ -38,6 +38,9 @@ struct ProbeSpec {
   std::shared_ptr<const domain::RequestHeaders> request_headers{};
   // There are some, and this process has no key that opens them: pages must not be asked without.
   bool headers_sealed = false;
+  // What the steps of rows type that are looked at for no monitor; a monitor's are read where its
+  // pages need them (worker/probes/page_logins.h).
+  domain::ProbeSecrets secrets{};
 };
 
 // What the texts of a spec take, about.
@@ -46,6 +49,9 @@ inline std::size_t TextBytes(const ProbeSpec& spec) {
                       (spec.research_plan ? spec.research_plan->size() : 0);
   for (const WatchedField& field : spec.watched) {
     bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
+  }
+  for (const domain::PageStep& step : spec.options.steps) {
+    bytes += sizeof(step) + step.target.size() + step.value.size() + step.only_if.size();
   }
   if (spec.request_headers != nullptr) {
     for (const auto& [name, value] : *spec.request_headers) bytes += name.size() + value.size();

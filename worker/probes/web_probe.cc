@@ -76,6 +76,15 @@ std::string Fingerprint(const ProbeSpec& spec) {
   return base::Sha256(text);
 }
 
+// Read as it comes, such a page would be told as a change.
+ProbeFailure NotRendered() {
+  return {"not_rendered",
+          "The monitor's steps need a browser, and this page would not be rendered: its tier gives "
+          "less by now, the monitor has request_headers, or the service has no browser.",
+          false,
+          {}};
+}
+
 ProbeFailure HeadersSealed() {
   return {"unreadable_headers",
           "The monitor's request headers cannot be opened with the service's present encryption "
@@ -129,7 +138,10 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
     std::string url;
     std::size_t text_bytes_max = 0;
     Done done;
-    milliseconds waited{};  // for a thread that compiled the fields
+    // Those that a page which is acted on has left, once it has been read. Else null.
+    std::shared_ptr<std::optional<std::vector<net::PageCookie>>> cookies{};
+    milliseconds waited{};        // for a thread that compiled the fields
+    milliseconds login_waited{};  // for another page that logs in
   };
   struct Compiling {
     Check check;
@@ -140,11 +152,12 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   Impl(base::EventLoop& l, net::HttpClient& client, base::ThreadPool& p,
        const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
        const config::ProbeConfig& probe_config, const config::NetConfig& net_config,
-       html::RobotsCache* book, net::Renderer* renderer)
+       html::RobotsCache* book, net::Renderer* renderer, LoginKeeper* keeper)
       : loop(l),
         pool(p),
         fetcher(l, client, p, policy, memory, budget, net_config.user_agent, renderer),
         robots(book),
+        logins(keeper),
         body_bytes_max(probe_config.body_bytes_max),
         render(renderer == nullptr
                    ? Render::kNever
@@ -155,6 +168,10 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void OnCompiled(CheckId id, std::chrono::nanoseconds began, CompileResult compiled);
   void Fail(CheckId id, ProbeFailure failure);
   void Fetch(Check check, const SharedFields& fields);
+  void FetchLoggedIn(Check check, const SharedFields& fields, PageLogin login);
+  void FetchAs(Check check, const SharedFields& fields, PageLogin login);
+  void AskRobots(std::vector<std::string> urls, html::FetchRequest fetch, html::ReadPage read,
+                 std::function<void(html::Fetched)> then);
   void FetchOnce(html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
   Render RenderOf(const ProbeSpec& spec) const;
@@ -164,6 +181,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   base::ThreadPool& pool;
   html::Fetcher fetcher;
   html::RobotsCache* const robots;  // null: robots.txt is not asked
+  PageLogins logins;
   const std::size_t body_bytes_max;
   const Render render;  // at most
   const base::SystemClock clock;
@@ -241,6 +259,44 @@ void WebProbe::Impl::Fail(CheckId id, ProbeFailure failure) {
 }
 
 void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
+  const std::shared_ptr<const ProbeSpec> spec = check.request.spec;
+  if (!spec->options.Acts()) return FetchAs(std::move(check), fields, {});
+  if (RenderOf(*spec) != Render::kAlways) return check.done({NotRendered(), {}});
+  const auto began = clock.SinceBoot();
+  const base::Uuid org_id = check.request.org_id;
+  logins.Ask(org_id, spec,
+             [weak = weak_from_this(), check = std::move(check), fields,
+              began](PageLogins::Given given) mutable {
+               const auto self = weak.lock();
+               if (self == nullptr) return;
+               if (auto* failure = std::get_if<ProbeFailure>(&given)) {
+                 return check.done({std::move(*failure), {}});
+               }
+               check.login_waited =
+                   std::chrono::floor<milliseconds>(self->clock.SinceBoot() - began);
+               self->FetchLoggedIn(std::move(check), fields, std::move(std::get<PageLogin>(given)));
+             });
+}
+
+// A step's address goes by the row's own. The login is given back when the page has ended.
+void WebProbe::Impl::FetchLoggedIn(Check check, const SharedFields& fields, PageLogin login) {
+  for (domain::PageStep& step : login.steps) {
+    const bool is_path = step.kind == domain::PageStep::Kind::kGoto && step.target.starts_with('/');
+    if (is_path) step.target = html::ResolveReference(check.url, step.target);
+  }
+  auto cookies = std::make_shared<std::optional<std::vector<net::PageCookie>>>();
+  check.cookies = cookies;
+  check.done = [weak = weak_from_this(), org_id = check.request.org_id, spec = check.request.spec,
+                login, cookies, done = std::move(check.done)](PageReading reading) {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->logins.End(org_id, *spec, login, *cookies, std::get_if<ProbeFailure>(&reading.result));
+    done(std::move(reading));
+  };
+  FetchAs(std::move(check), fields, std::move(login));
+}
+
+void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin login) {
   const std::string url = check.url;
   html::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
@@ -248,6 +304,13 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   fetch.own_headers = check.request.spec->request_headers;
   fetch.render = RendersFirst(check);
   fetch.wait_for = check.request.spec->options.wait_for;
+  fetch.steps = std::move(login.steps);
+  fetch.cookies = std::move(login.cookies);
+  if (check.cookies != nullptr) {
+    fetch.on_cookies = [to = check.cookies](std::vector<net::PageCookie> cookies) {
+      *to = std::move(cookies);
+    };
+  }
   // What belongs to no monitor is looked at once, and nothing is remembered of it.
   if (!check.request.spec->monitor_id.is_nil()) {
     fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
@@ -258,7 +321,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   fetch.thread_wait_max = check.request.deadline_left - check.waited;
   fetch.too_slow = kTooSlow;
   if (check.request.on_turn) {
-    fetch.on_turn = [before = check.waited,
+    fetch.on_turn = [before = check.waited + check.login_waited,
                      ask = std::move(check.request.on_turn)](milliseconds waited) mutable {
       return ask(waited + std::exchange(before, milliseconds(0)));
     };
@@ -312,24 +375,48 @@ bool WebProbe::Impl::RendersFirst(const Check& check) {
   return since && clock.SinceBoot() - *since < kScriptedFor;
 }
 
+// The addresses of its steps are asked for like its own.
 void WebProbe::Impl::FetchOnce(html::FetchRequest fetch, html::ReadPage read,
                                std::function<void(html::Fetched)> then) {
   if (robots == nullptr) return fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
-  robots->Ask(fetch, [fetch, read = std::move(read), then = std::move(then),
+  std::vector<std::string> urls{fetch.url};
+  for (const domain::PageStep& step : fetch.steps) {
+    if (step.kind != domain::PageStep::Kind::kGoto || step.target == domain::kRowPage) continue;
+    if (auto refused = fetcher.CheckUrl(step.target)) return then(std::move(*refused));
+    urls.push_back(step.target);
+  }
+  AskRobots(std::move(urls), std::move(fetch), std::move(read), std::move(then));
+}
+
+// The last one first.
+void WebProbe::Impl::AskRobots(std::vector<std::string> urls, html::FetchRequest fetch,
+                               html::ReadPage read, std::function<void(html::Fetched)> then) {
+  if (urls.empty()) return fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
+  html::FetchRequest asked;
+  asked.org_id = fetch.org_id;
+  asked.url = std::move(urls.back());
+  asked.timeout = fetch.timeout;
+  asked.turn_wait_max = fetch.turn_wait_max;
+  asked.thread_wait_max = fetch.thread_wait_max;
+  asked.on_turn = fetch.on_turn;
+  urls.pop_back();
+  robots->Ask(asked, [urls = std::move(urls), fetch = std::move(fetch), read = std::move(read),
+                      then = std::move(then),
                       weak = weak_from_this()](std::optional<ProbeFailure> refused) mutable {
     const auto self = weak.lock();
     if (self == nullptr) return;
     if (refused) return then(std::move(*refused));
-    self->fetcher.Fetch(std::move(fetch), std::move(read), std::move(then));
+    self->AskRobots(std::move(urls), std::move(fetch), std::move(read), std::move(then));
   });
 }
 
 WebProbe::WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                    const net::AddressPolicy& policy, html::PageMemory& memory,
                    base::ByteBudget& budget, const config::ProbeConfig& probe,
-                   const config::NetConfig& net, html::RobotsCache* robots, net::Renderer* renderer)
+                   const config::NetConfig& net, html::RobotsCache* robots, net::Renderer* renderer,
+                   LoginKeeper* logins)
     : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget, probe, net, robots,
-                                   renderer)) {}
+                                   renderer, logins)) {}
 
 WebProbe::~WebProbe() = default;
 

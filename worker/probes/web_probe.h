@@ -11,6 +11,7 @@
 #include "html/robots.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
+#include "worker/probes/page_logins.h"
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
@@ -23,21 +24,23 @@ namespace vedette::worker {
 // `probe.render` says which pages have their scripts run first, where `renderer` may: none, all,
 // or those that show nothing otherwise; these are fetched first, and then rendered. The probe
 // remembers which hosts they were of. A monitor may ask for less (ProbeSpec::options). Monitors
-// with headers of their own have nothing rendered.
+// with headers of their own have nothing rendered. Where a monitor's pages are acted on, they are
+// rendered or not read at all.
 //
 // A page counts in `budget` from its first byte until it has been read. Threads of `pool` are taken
 // in turns by organisation; neither the wait for one nor that for a connection counts as time of
 // the page. Its failures:
 //   no_address, unsupported_description, refused_address, dns, connect, tls, timeout, http_status,
 //   blocked, login_required, body_too_large, protocol, bad_selector, bad_content, overloaded,
-//   unreadable_headers
+//   unreadable_headers, unreadable_secrets, step_failed, not_rendered
 // `pool` ends before `loop` does: its jobs post to the loop.
 class WebProbe final : public Probe {
  public:
   WebProbe(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
            const net::AddressPolicy& policy, html::PageMemory& memory, base::ByteBudget& budget,
            const config::ProbeConfig& probe, const config::NetConfig& net,
-           html::RobotsCache* robots = nullptr, net::Renderer* renderer = nullptr);
+           html::RobotsCache* robots = nullptr, net::Renderer* renderer = nullptr,
+           LoginKeeper* logins = nullptr);
   ~WebProbe() override;  // callbacks of what is under way are dropped
   void Start(ProbeRequest request, std::function<void(ProbeResult)> done) override;
 

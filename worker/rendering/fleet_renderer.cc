@@ -32,9 +32,9 @@ net::RenderedPage Failed(const std::string& url, HttpErrorClass error_class, std
   return page;
 }
 
-net::RenderedPage Unpacked(const std::string& answer) {
+net::RenderedPage Unpacked(const std::string& answer, const RenderSeal& seal) {
   try {
-    return UnpackRenderedPage(answer);
+    return UnpackRenderedPage(answer, seal);
   } catch (const std::invalid_argument& e) {
     return Failed("", HttpErrorClass::kProtocol, e.what());
   }
@@ -43,13 +43,15 @@ net::RenderedPage Unpacked(const std::string& answer) {
 }  // namespace
 
 FleetRenderer::FleetRenderer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
-                             const base::Clock& clock, metrics::Metrics& metrics, std::string why,
+                             const base::Clock& clock, metrics::Metrics& metrics,
+                             const config::SecurityConfig& security, std::string why,
                              base::Logger log, milliseconds awaited)
     : loop_(loop),
       pool_(pool),
       signals_(signals),
       clock_(clock),
       metrics_(metrics),
+      security_(security),
       why_(std::move(why)),
       log_(log),
       awaited_(awaited),
@@ -96,7 +98,8 @@ void FleetRenderer::Render(net::RenderRequest request,
   const base::Uuid id = base::Uuid::V7(clock_);
   store::RunAsync<bool>(
       pool_, loop_,
-      [id, org_id = request.org_id, message = PackRenderRequest(request)](store::Session& session) {
+      [id, org_id = request.org_id,
+       message = PackRenderRequest(request, {security_, request.org_id})](store::Session& session) {
         store::AskForRender(session, id, org_id, message, kRenderAsked);
         return true;
       },
@@ -152,13 +155,16 @@ lease::Step<FleetRenderer::Look>::Then FleetRenderer::OnLook(Look look) {
   if (accept.empty() && collect.empty()) {
     return look.pages.empty() && cancelled_.empty() ? lease::kAtPoll : lease::kAtOnce;
   }
-  return [accept = std::move(accept), collect = std::move(collect)](store::Session& session) {
+  std::map<base::Uuid, base::Uuid> org_of;
+  for (const base::Uuid& id : collect) org_of.emplace(id, pages_.at(id).request.org_id);
+  return [accept = std::move(accept), collect = std::move(collect), org_of = std::move(org_of),
+          &security = security_](store::Session& session) {
     Look then;
     for (const store::Lease& offer : accept) then.accepted.push_back(offer.id);
     if (!accept.empty()) then.begun = store::AcceptRenders(session, accept);
     if (collect.empty()) return then;
     for (const auto& [id, answer] : store::CollectRenders(session, collect)) {
-      then.pages.emplace(id, Unpacked(answer));
+      then.pages.emplace(id, Unpacked(answer, {security, org_of.at(id)}));
     }
     return then;
   };

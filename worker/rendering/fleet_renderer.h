@@ -12,6 +12,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "config/config_fwd.h"
 #include "lease/live.h"
 #include "lease/step.h"
 #include "metrics/metrics.h"
@@ -27,8 +28,8 @@ inline constexpr std::chrono::milliseconds kRenderAsked{30'000};
 // What a page may take beyond its own time once it was accepted: its browser may have to be started
 // first, and the answer has to come back.
 inline constexpr std::chrono::milliseconds kRenderSlack{60'000};
-// After a start, pages wait at most this long for a first process of the role: those of a fleet that
-// is started come in any order.
+// After a start, pages wait at most this long for a first process of the role: those of a fleet
+// that is started come in any order.
 inline constexpr std::chrono::milliseconds kBrowsersAwaited{60'000};
 // Pages that one process has asked for; beyond, they are busy.
 inline constexpr std::size_t kRendersAskedMax = 10'000;
@@ -50,8 +51,9 @@ class FleetRenderer final : public net::Renderer {
   // `why`: why this process has no browser, as Browser::Lack says it. `awaited`: kBrowsersAwaited,
   // but in tests.
   FleetRenderer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
-                const base::Clock& clock, metrics::Metrics& metrics, std::string why,
-                base::Logger log, std::chrono::milliseconds awaited = kBrowsersAwaited);
+                const base::Clock& clock, metrics::Metrics& metrics,
+                const config::SecurityConfig& security, std::string why, base::Logger log,
+                std::chrono::milliseconds awaited = kBrowsersAwaited);
 
   void Start();
   void Wake();  // something was offered or answered
@@ -109,6 +111,7 @@ class FleetRenderer final : public net::Renderer {
   store::Signals& signals_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
+  const config::SecurityConfig& security_;
   const std::string why_;
   const base::Logger log_;
   const std::chrono::milliseconds awaited_;

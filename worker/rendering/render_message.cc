@@ -6,12 +6,16 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
+#include "domain/monitor/page_steps.h"
+#include "net/browser/page_cookies.h"
+#include "store/sealed.h"
 
 namespace vedette::worker {
 namespace {
@@ -23,6 +27,7 @@ void EachOfRequest(Fields&& field, Request& request) {
   field("url", request.url);
   field("wait_for", request.wait_for);
   field("timeout_ms", request.timeout);
+  field("reads_cookies", request.reads_cookies);
 }
 
 template <typename Fields, typename Page>
@@ -39,8 +44,22 @@ void EachOfPage(Fields&& field, Page& page) {
   field("kind", page.kind);
   field("bytes", page.bytes);
   field("refused", page.refused);
+  field("failed_step", page.failed_step);
 }
 
+template <typename Fields, typename Step>
+void EachOfStep(Fields&& field, Step& step) {
+  field("kind", step.kind);
+  field("target", step.target);
+  field("value", step.value);
+  field("secret", step.secret);
+  field("only_if", step.only_if);
+}
+
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
 template <typename T>
 struct IsDuration : std::false_type {};
 template <typename R, typename P>
@@ -56,6 +75,8 @@ struct Writer {
       out[name] = static_cast<int>(value);
     } else if constexpr (IsDuration<T>::value) {
       out[name] = value.count();
+    } else if constexpr (IsOptional<T>::value) {
+      if (value) out[name] = *value;
     } else {
       out[name] = value;
     }
@@ -73,6 +94,8 @@ struct Reader {
       value = static_cast<T>(it->template get<int>());
     } else if constexpr (IsDuration<T>::value) {
       value = T(it->template get<typename T::rep>());
+    } else if constexpr (IsOptional<T>::value) {
+      value = it->template get<typename T::value_type>();
     } else {
       it->get_to(value);
     }
@@ -133,25 +156,83 @@ auto ReadGuarded(const std::string& message, Read read) {
   }
 }
 
+std::string Binding(const RenderSeal& seal) {
+  return "render " + seal.org_id.ToString();
+}
+
+// The member of what is sealed, and that of the key which opens it.
+constexpr const char* kSealed = "sealed";
+constexpr const char* kSealedBy = "sealed_by";
+
+void PutSealed(base::Json* document, const std::string& plain, const RenderSeal& seal) {
+  store::Sealed sealed = store::Seal(seal.security, plain, Binding(seal));
+  (*document)[kSealed] = std::move(sealed.bytes);
+  (*document)[kSealedBy] = std::move(sealed.key_id);
+}
+
+// Empty where nothing is sealed.
+std::string TakeSealed(const base::Json& document, const RenderSeal& seal) {
+  const auto it = document.find(kSealed);
+  if (it == document.end()) return {};
+  const store::Sealed sealed{it->get<std::string>(), document.at(kSealedBy).get<std::string>()};
+  auto plain = store::OpenSealed(store::NamedKeys(seal.security), sealed, Binding(seal));
+  if (plain) return std::move(*plain);
+  throw std::invalid_argument(
+      "secrets of a page cannot be opened: give processes of the role browser the encryption keys "
+      "of the others ([security] encryption_key)");
+}
+
+bool IsSecret(const net::RenderRequest& request) {
+  const auto types_one = [](const domain::PageStep& step) { return !step.secret.empty(); };
+  return !request.cookies.empty() || std::ranges::any_of(request.steps, types_one);
+}
+
+std::string ActionsText(const net::RenderRequest& request) {
+  base::Json steps = base::Json::array();
+  for (const domain::PageStep& step : request.steps) {
+    EachOfStep(Writer{steps.emplace_back(base::Json::object())}, step);
+  }
+  return base::Json{{"steps", std::move(steps)}, {"cookies", net::CookiesText(request.cookies)}}
+      .dump();
+}
+
+void ReadActions(const std::string& text, net::RenderRequest* request) {
+  const base::Json actions = base::Json::parse(text);
+  for (const base::Json& step : actions.at("steps")) {
+    EachOfStep(Reader{step}, request->steps.emplace_back());
+  }
+  request->cookies = net::ParseCookies(actions.at("cookies").get<std::string>())
+                         .value_or(decltype(request->cookies){});
+}
+
 }  // namespace
 
-std::string PackRenderRequest(const net::RenderRequest& request) {
+std::string PackRenderRequest(const net::RenderRequest& request, const RenderSeal& seal) {
   base::Json document = base::Json::object();
   EachOfRequest(Writer{document}, request);
+  if (IsSecret(request)) {
+    PutSealed(&document, ActionsText(request), seal);
+  } else if (!request.steps.empty()) {
+    document["actions"] = ActionsText(request);
+  }
   return Compressed(base::Json::to_cbor(document));
 }
 
-net::RenderRequest UnpackRenderRequest(const std::string& message) {
-  return ReadGuarded(message, [](const base::Json& document) {
+net::RenderRequest UnpackRenderRequest(const std::string& message, const RenderSeal& seal) {
+  return ReadGuarded(message, [&seal](const base::Json& document) {
     net::RenderRequest request;
     EachOfRequest(Reader{document}, request);
+    const std::string sealed = TakeSealed(document, seal);
+    const std::string actions = sealed.empty() ? document.value("actions", "") : sealed;
+    if (!actions.empty()) ReadActions(actions, &request);
     return request;
   });
 }
 
-std::string PackRenderedPage(const net::RenderedPage& page) {
+std::string PackRenderedPage(const net::RenderedPage& page, const RenderSeal& seal) {
   base::Json document = base::Json::object();
   EachOfPage(Writer{document}, page);
+  if (!page.cookies.empty()) PutSealed(&document, net::CookiesText(page.cookies), seal);
   const std::vector<std::uint8_t> plain = base::Json::to_cbor(document);
   if (plain.size() <= kRenderMessageBytesMax) return Compressed(plain);
   net::RenderedPage failed;
@@ -160,13 +241,17 @@ std::string PackRenderedPage(const net::RenderedPage& page) {
   failed.refused = page.refused;
   failed.response.error_class = net::HttpErrorClass::kBodyTooLarge;
   failed.response.error = "the rendered page is larger than processes tell each other";
-  return PackRenderedPage(failed);
+  return PackRenderedPage(failed, seal);
 }
 
-net::RenderedPage UnpackRenderedPage(const std::string& message) {
-  return ReadGuarded(message, [](const base::Json& document) {
+net::RenderedPage UnpackRenderedPage(const std::string& message, const RenderSeal& seal) {
+  return ReadGuarded(message, [&seal](const base::Json& document) {
     net::RenderedPage page;
     EachOfPage(Reader{document}, page);
+    const std::string cookies = TakeSealed(document, seal);
+    if (!cookies.empty()) {
+      page.cookies = net::ParseCookies(cookies).value_or(decltype(page.cookies){});
+    }
     // A newer process may know classes that are not known here.
     if (page.response.error_class < net::HttpErrorClass::kNone ||
         page.response.error_class > net::HttpErrorClass::kBusy) {

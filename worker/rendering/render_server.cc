@@ -57,13 +57,15 @@ store::RenderTurns RenderShares::Turns() const {
 
 RenderServer::RenderServer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                            const base::Clock& clock, const config::BrowserConfig& config,
-                           net::Renderer& browser, std::function<std::size_t()> busy,
-                           milliseconds drain_timeout, base::Logger log)
+                           const config::SecurityConfig& security, net::Renderer& browser,
+                           std::function<std::size_t()> busy, milliseconds drain_timeout,
+                           base::Logger log)
     : loop_(loop),
       pool_(pool),
       signals_(signals),
       clock_(clock),
       config_(config),
+      security_(security),
       browser_(browser),
       busy_(std::move(busy)),
       log_(log),
@@ -156,7 +158,7 @@ void RenderServer::Hold(store::ClaimedRender claimed, const base::Uuid& token) {
   leases_.Hold({claimed.id, token});
   Page page{.lease = {claimed.id, token}, .since = clock_.SinceBoot()};
   try {
-    page.request = UnpackRenderRequest(claimed.request);
+    page.request = UnpackRenderRequest(claimed.request, {security_, claimed.org_id});
   } catch (const std::invalid_argument& e) {
     // Nobody can load it: it fails when its claims have ended.
     log_.Error("a page to render cannot be read", {{"error", e.what()}});
@@ -190,9 +192,10 @@ void RenderServer::OnRendered(const base::Uuid& id, const base::Uuid& token,
               std::chrono::duration_cast<milliseconds>(rendered.response.duration));
   store::RunAsync<bool>(
       pool_, loop_,
-      [lease = page.lease, rendered = std::make_shared<const net::RenderedPage>(
-                               std::move(rendered))](store::Session& session) {
-        return store::AnswerRender(session, lease, PackRenderedPage(*rendered));
+      [lease = page.lease, seal = RenderSeal{security_, page.request.org_id},
+       rendered = std::make_shared<const net::RenderedPage>(std::move(rendered))](
+          store::Session& session) {
+        return store::AnswerRender(session, lease, PackRenderedPage(*rendered, seal));
       },
       live_.Guard([this, id, token](const std::variant<bool, store::Failure>& written) {
         OnAnswered(id, token, std::holds_alternative<bool>(written));

@@ -61,8 +61,9 @@ class RenderServer {
   // `busy`: the pages that the browser has now, those that wait for it included.
   RenderServer(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                const base::Clock& clock, const config::BrowserConfig& config,
-               net::Renderer& browser, std::function<std::size_t()> busy,
-               std::chrono::milliseconds drain_timeout, base::Logger log);
+               const config::SecurityConfig& security, net::Renderer& browser,
+               std::function<std::size_t()> busy, std::chrono::milliseconds drain_timeout,
+               base::Logger log);
 
   void Start();
   void Wake() { serve_.Wake(); }  // there may be something to render
@@ -99,6 +100,7 @@ class RenderServer {
   store::Signals& signals_;
   const base::Clock& clock_;
   const config::BrowserConfig& config_;
+  const config::SecurityConfig& security_;
   net::Renderer& browser_;
   const std::function<std::size_t()> busy_;
   const base::Logger log_;

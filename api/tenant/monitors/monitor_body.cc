@@ -57,8 +57,42 @@ std::optional<base::Json> ReadProbe(rest::BodyReader* reader, rest::Problems* pr
   return probe->empty() ? std::nullopt : std::optional(*probe);
 }
 
-void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier,
-                const config::Config& config) {
+void CheckSecretsToKeep(const base::Json& probe, const std::optional<std::string>& stored,
+                        rest::Problems* problems) {
+  const base::Json before = stored ? base::ParseJsonOrThrow(*stored) : base::Json::object();
+  for (const std::string& name : domain::SecretsToKeep(probe)) {
+    if (before.contains("secrets") && before["secrets"].contains(name)) continue;
+    problems->Add(base::Json::array({"body", "probe", "secrets", name}), "secret_value",
+                  "Give its value: there is none that is kept");
+  }
+}
+
+namespace {
+
+// Steps are made in a browser, which would send request headers to more than the row's own host.
+void CheckSteps(const domain::ProbeOptions& options, bool has_headers,
+                const net::AddressPolicy& policy) {
+  if (options.Acts() && has_headers) {
+    throw rest::Refusal(400, "invalid_steps",
+                        "probe.steps: pages with request_headers are not rendered; leave one of "
+                        "them out: a login of steps needs no Cookie header");
+  }
+  for (std::size_t i = 0; i < options.steps.size(); ++i) {
+    const domain::PageStep& step = options.steps[i];
+    const bool is_url = step.kind == domain::PageStep::Kind::kGoto &&
+                        step.target != domain::kRowPage && !step.target.starts_with('/');
+    if (!is_url) continue;
+    const auto checked = net::ParseTenantUrl(step.target, policy);
+    if (!checked.error) continue;
+    throw rest::Refusal(400, "invalid_steps",
+                        fmt::format("probe.steps[{}].goto: {}", i, checked.error->message));
+  }
+}
+
+}  // namespace
+
+void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has_headers,
+                const net::AddressPolicy& policy, const config::Config& config) {
   const std::string name(domain::TierName(tier));
   const auto it = config.probes.find(name);
   const bool reads_pages = it != config.probes.end() && it->second.kind == "web";
@@ -72,6 +106,7 @@ void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier,
                     rest::Quoted(std::string(domain::RenderName(*options.render))), name,
                     rest::Quoted(std::string(domain::RenderName(most)))));
   }
+  CheckSteps(options, has_headers, policy);
   if (!options.wait_for.empty() && domain::RenderIn(most, options) == domain::Render::kNever) {
     throw rest::Refusal(400, "invalid_render",
                         fmt::format("probe.wait_for is for pages that are rendered, and those of "
@@ -402,6 +437,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.rules = ReadRules(&reader, out.watched, problems);
   out.request_headers = ReadHeaders(&reader, problems);
   out.probe = ReadProbe(&reader, problems);
+  if (out.probe && !problems->any()) CheckSecretsToKeep(*out.probe, std::nullopt, problems);
   out.channel_ids = ReadChannelIds(&reader, problems);
   out.tags = ReadTags(&reader, problems);
   ReadRowsOrHandle(&reader, body, limits, problems, &out);

@@ -156,8 +156,14 @@ std::optional<base::Json> ReadRules(rest::BodyReader* reader, const base::Json& 
 domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* problems);
 std::optional<base::Json> ReadProbe(rest::BodyReader* reader, rest::Problems* problems);
 
-// Refuses (400) options that ask for more than the tier gives.
-void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier,
-                const config::Config& config);
+// Adds a problem for each secret that is to stay as it is kept and is not among those of `stored`,
+// the options of the monitor; of one that is new, nothing is.
+void CheckSecretsToKeep(const base::Json& probe, const std::optional<std::string>& stored,
+                        rest::Problems* problems);
+
+// Refuses (400) options that ask for more than the tier gives, that cannot be served beside request
+// headers, or that go to an address where no page of a tenant's may be.
+void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has_headers,
+                const net::AddressPolicy& policy, const config::Config& config);
 
 }  // namespace vedette::api

@@ -134,6 +134,18 @@ std::optional<store::SealedHeaders> SealHeaders(const Call& call,
       domain::NamesOf(headers)};
 }
 
+// What its pages are acted on with, sealed.
+std::optional<store::NewLogin> LoginOf(const Call& call, const domain::ProbeOptions& options,
+                                       const domain::ProbeSecrets& secrets) {
+  if (!options.NeedsLogin()) return std::nullopt;
+  store::NewLogin login;
+  if (!secrets.empty()) {
+    login.secrets = store::Seal(call.parts.config.security, domain::ProbeSecretsText(secrets),
+                                store::ProbeSecretsBinding(call.caller.org_id));
+  }
+  return login;
+}
+
 store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged) {
   store::NewMonitor monitor;
   monitor.org_id = call.caller.org_id;
@@ -157,7 +169,10 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   if (body.rules) monitor.rules_json = base::DumpJson(*body.rules);
   monitor.request_headers = SealHeaders(call, body.request_headers);
   if (body.probe) {
-    CheckProbe(domain::ReadProbeOptions(*body.probe), judged.tier, call.parts.config);
+    const auto options = domain::ReadProbeOptions(*body.probe);
+    CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
+               call.parts.config);
+    monitor.login = LoginOf(call, options, domain::TakeSecrets(&*body.probe));
     monitor.probe_json = base::DumpJson(*body.probe);
   }
   monitor.channel_ids = std::move(body.channel_ids);
@@ -271,16 +286,51 @@ void ReadRulesChange(const domain::Monitor& monitor, const UpdateBody& body,
   if (!rules.empty()) *change->rules_json = base::DumpJson(rules);
 }
 
-// Options are of a tier, as that is after the update.
+// The secrets of an update, with those in whose place it says null as they are kept.
+domain::ProbeSecrets SecretsOfChange(const Call& call, const domain::Monitor& monitor,
+                                     base::Json* probe) {
+  rest::Problems problems;
+  CheckSecretsToKeep(*probe, monitor.probe_json, &problems);
+  problems.Check();
+  const auto to_keep = domain::SecretsToKeep(*probe);
+  domain::ProbeSecrets secrets = domain::TakeSecrets(probe);
+  if (to_keep.empty()) return secrets;
+  const auto login = store::ReadLogin(call.session(), monitor.org_id, monitor.id);
+  std::optional<std::string> text;
+  if (login && login->secrets) {
+    text = store::OpenSealed(store::NamedKeys(call.parts.config.security), *login->secrets,
+                             store::ProbeSecretsBinding(monitor.org_id));
+  }
+  const auto kept = text ? domain::ParseProbeSecrets(*text) : std::nullopt;
+  for (const std::string& name : to_keep) {
+    if (!kept || !kept->contains(name)) {
+      throw rest::Refusal(rest::Conflict(
+          fmt::format("the secret {} that is kept cannot be opened any more; give its value in "
+                      "probe.secrets",
+                      rest::Quoted(name))));
+    }
+    secrets[name] = kept->at(name);
+  }
+  return secrets;
+}
+
+// Options are of a tier and beside headers, as those are after the update.
 void ReadProbeChange(const Call& call, const domain::Monitor& monitor, const UpdateBody& body,
                      store::MonitorChange* change) {
-  if (body.probe) {
-    change->probe_json.emplace();
-    if (*body.probe) *change->probe_json = base::DumpJson(**body.probe);
+  base::Json probe;
+  if (body.probe) change->probe_json.emplace();
+  if (body.probe && *body.probe) {
+    probe = **body.probe;
+    const auto secrets = SecretsOfChange(call, monitor, &probe);
+    change->login = LoginOf(call, domain::ReadProbeOptions(probe), secrets);
+    *change->probe_json = base::DumpJson(probe);
   }
-  if (!body.probe && !change->tier) return;
+  if (!body.probe && !change->tier && !body.request_headers) return;
+  const bool has_headers = body.request_headers ? body.request_headers->has_value()
+                                                : !monitor.request_header_names.empty();
   CheckProbe(domain::ParseProbeOptions(change->probe_json.value_or(monitor.probe_json)),
-             change->tier.value_or(monitor.tier), call.parts.config);
+             change->tier.value_or(monitor.tier), has_headers, call.parts.policy,
+             call.parts.config);
 }
 
 // What an update asks for, with its rules and features validated.

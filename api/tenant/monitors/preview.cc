@@ -118,7 +118,8 @@ rest::Handled PreviewMonitor(Call& call) {
                           " is served by a research service or a model, which checks alone ask");
   }
   const auto options = body.probe ? domain::ReadProbeOptions(*body.probe) : domain::ProbeOptions();
-  CheckProbe(options, judged.tier, call.parts.config);
+  CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
+             call.parts.config);
   base::Json warnings = WarningsOf(call, body, judged);
   PreviewRequest request{.org_id = call.caller.org_id,
                          .tier = judged.tier,
@@ -127,7 +128,9 @@ rest::Handled PreviewMonitor(Call& call) {
                          .watched = {},
                          .rows = std::move(judged.rows),
                          .request_headers = std::move(body.request_headers),
-                         .options = options};
+                         .options = options,
+                         .secrets = {}};
+  if (body.probe) request.secrets = domain::TakeSecrets(&*body.probe);
   for (const auto& [name, description] : body.watched.items()) {
     request.watched.push_back({name, description.get<std::string>()});
   }

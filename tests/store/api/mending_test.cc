@@ -297,6 +297,99 @@ TEST_F(ApiMending, AMonitorSaysHowItsPagesAreReadWithinWhatItsTierGives) {
   EXPECT_EQ(Update(id, {{"probe", {{"steps", 1}}}}).status, 422);
 }
 
+// A monitor whose pages are behind a login.
+Json LoginProbe() {
+  return {{"render", "always"},
+          {"session", "kept"},
+          {"steps",
+           {{{"fill", "#user"}, {"value", "ann"}},
+            {{"fill", "#password"}, {"value", {{"secret", "password"}}}},
+            {{"click", "button"}}}},
+          {"secrets", {{"password", "hidden-1"}}}};
+}
+
+TEST_F(ApiMending, TheSecretsOfStepsAreSealedKeptAndNeverShown) {
+  config.security.encryption_key = std::string(32, 'k');
+  config.probes.at("low").render = "always";
+  const std::string id = NewMonitor({{"probe", LoginProbe()}});
+  const auto kept = [&] {
+    return store::OpenSealed(
+        store::NamedKeys(config.security),
+        {base::HexDecode(Sql("select encode(secrets, 'hex') from monitor_login")).value(),
+         Sql("select secrets_key_id from monitor_login")},
+        store::ProbeSecretsBinding(*base::Uuid::Parse(acme.org_id)));
+  };
+  EXPECT_EQ(kept(), R"({"password":"hidden-1"})");
+  const Reply shown = Ask("GET", "/monitors/" + id);
+  Json expected = LoginProbe();
+  expected["secrets"]["password"] = nullptr;
+  EXPECT_EQ(shown.body["probe"], expected);
+  // What is shown may be given again; each time the session begins anew.
+  const std::string version = Sql("select version from monitor_login");
+  expected["steps"][2] = {{"press", "Enter"}};
+  EXPECT_EQ(Update(id, {{"probe", expected}}).body["probe"], expected);
+  EXPECT_EQ(kept(), R"({"password":"hidden-1"})");
+  EXPECT_NE(Sql("select version from monitor_login"), version);
+  Json another = LoginProbe();
+  another["secrets"] = {{"password", "hidden-2"}};
+  EXPECT_EQ(Update(id, {{"probe", another}}).status, 200);
+  EXPECT_EQ(kept(), R"({"password":"hidden-2"})");
+  EXPECT_EQ(Sql("select count(*) from monitor where probe::text like '%hidden%'"), "0");
+  EXPECT_EQ(Sql("select string_agg(detail::text, '') from audit").find("hidden"),
+            std::string::npos);
+  Sql("update monitor_login set secrets_key_id = 'lost' returning 1");
+  const Reply lost = Update(id, {{"probe", expected}});
+  EXPECT_EQ(lost.status, 409);
+  EXPECT_THAT(lost.raw.body, HasSubstr("probe.secrets"));
+  EXPECT_EQ(Update(id, {{"probe", nullptr}}).status, 200);
+  EXPECT_EQ(Sql("select count(*) from monitor_login"), "0");
+}
+
+TEST_F(ApiMending, StepsThatCannotBeMadeAreRefusedByFieldAndRule) {
+  config.security.encryption_key = std::string(32, 'k');
+  config.probes.at("low").render = "always";
+  Json body = GoodBody();
+  body["probe"] = LoginProbe();
+  body["probe"]["secrets"]["password"] = nullptr;
+  const Reply nothing_kept = Ask("POST", "/monitors", body);
+  EXPECT_EQ(nothing_kept.status, 422);
+  EXPECT_EQ(nothing_kept.loc(), R"(["body","probe","secrets","password"])");
+  body["probe"]["secrets"] = {{"password", Json::array({"hidden"})}};
+  const Reply no_text = Ask("POST", "/monitors", body);
+  EXPECT_EQ(no_text.status, 422);
+  EXPECT_EQ(no_text.raw.body.find("hidden"), std::string::npos);
+  body["probe"] = LoginProbe();
+  body["probe"]["steps"][1]["value"] = {{"secret", "pin"}};
+  EXPECT_EQ(Ask("POST", "/monitors", body).loc(), R"(["body","probe","steps",1,"value"])");
+  body["probe"] = LoginProbe();
+  body["request_headers"] = {{"Cookie", "a=b"}};
+  EXPECT_EQ(Ask("POST", "/monitors", body).error(), "invalid_steps");
+  body.erase("request_headers");
+  body["probe"]["steps"].push_back({{"goto", "http://10.0.0.1/"}});
+  const Reply inside = Ask("POST", "/monitors", body);
+  EXPECT_EQ(inside.error(), "invalid_steps");
+  EXPECT_THAT(inside.raw.body, HasSubstr("probe.steps[3].goto"));
+  EXPECT_EQ(Ask("POST", "/monitors/preview", body).error(), "invalid_steps");
+  const std::string id = NewMonitor({{"probe", LoginProbe()}});
+  EXPECT_EQ(Update(id, {{"request_headers", {{"Cookie", "a=b"}}}}).error(), "invalid_steps");
+  config.probes.at("low").render = "auto";
+  body["probe"] = LoginProbe();
+  EXPECT_EQ(Ask("POST", "/monitors", body).error(), "invalid_render");
+  EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+}
+
+TEST_F(ApiMending, APreviewMakesTheStepsOfTheMonitorThatItIsFor) {
+  config.probes.at("low").render = "always";
+  Json body = GoodBody();
+  body["probe"] = LoginProbe();
+  previewer.outcome.rows.assign(2, domain::Observation{});
+  const Reply reply = Ask("POST", "/monitors/preview", body);
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(previewer.asked->options.steps.size(), 3U);
+  EXPECT_EQ(previewer.asked->secrets, (domain::ProbeSecrets{{"password", "hidden-1"}}));
+  EXPECT_EQ(Sql("select count(*) from monitor_login"), "0");
+}
+
 TEST_F(ApiMending, RequestHeadersThatAreNotAMonitorsToSetAreRefusedWithoutTheirValues) {
   Json body = GoodBody();
   body["request_headers"] = {{"Host", "hidden"}};

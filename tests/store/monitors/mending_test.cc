@@ -185,6 +185,47 @@ TEST_F(RulesTest, RulesHoldFromTheNextClaimOnAndEndWithNull) {
   EXPECT_EQ(Changes(), "1");
 }
 
+TEST_F(RulesTest, ASessionIsKeptUntilTheStepsChangeOrTheMonitorGoes) {
+  settings.security.encryption_key = std::string(32, 'k');
+  const auto id = NewPriced(1);
+  const auto keep = [&](const base::Uuid& version, const std::string& text) {
+    return store::KeepPageSession(
+        session, org, id, version,
+        store::Seal(settings.security, text, store::PageSessionBinding(org, id)));
+  };
+  const auto set = [&](std::optional<store::NewLogin> login) {
+    store::MonitorChange change;
+    change.probe_json.emplace(R"({"render":"always","session":"kept"})");
+    change.login = std::move(login);
+    store::UpdateMonitor(session, clock, {}, id, change);
+  };
+  EXPECT_FALSE(store::ReadLogin(session, org, id));
+  set(store::NewLogin{
+      store::Seal(settings.security, R"({"pw":"x"})", store::ProbeSecretsBinding(org))});
+  const auto first = store::ReadLogin(session, org, id);
+  ASSERT_TRUE(first && first->secrets);
+  EXPECT_FALSE(first->session);
+  EXPECT_FALSE(store::ReadLogin(session, base::Uuid::V4(), id)) << "another organisation's";
+  EXPECT_TRUE(keep(first->version, "sid=1"));
+  EXPECT_TRUE(keep(first->version, "sid=2"));
+  const auto kept = store::ReadLogin(session, org, id)->session;
+  ASSERT_TRUE(kept);
+  const auto keys = store::NamedKeys(settings.security);
+  EXPECT_EQ(store::OpenSealed(keys, *kept, store::PageSessionBinding(org, id)), "sid=2");
+  EXPECT_FALSE(store::OpenSealed(keys, *kept, store::PageSessionBinding(org, org)));
+  EXPECT_EQ(Sql("select count(*) from monitor_login where position('sid'::bytea in session) > 0"),
+            "0");
+  // A page that was under way meanwhile has nothing to say any more.
+  set(store::NewLogin{});
+  EXPECT_FALSE(keep(first->version, "sid=3"));
+  EXPECT_FALSE(store::ReadLogin(session, org, id)->session);
+  const auto second = store::ReadLogin(session, org, id);
+  EXPECT_TRUE(keep(second->version, "sid=4"));
+  store::DeleteMonitor(session, clock, {}, id, "r", {});
+  EXPECT_EQ(Sql("select count(*) from monitor_login"), "0");
+  EXPECT_FALSE(keep(second->version, "sid=5"));
+}
+
 TEST_F(RulesTest, TheHeadersOfAMonitorReachItsChecksAndWithoutTheKeyAreKnownToBeThere) {
   settings.security.encryption_key = std::string(32, 'k');
   const auto id = NewPriced(1);

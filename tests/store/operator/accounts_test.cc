@@ -472,6 +472,27 @@ TEST_F(Secrets, RequestHeadersOfMonitorsAreCountedAndResealedToo) {
   EXPECT_FALSE(store::OpenSealed(store::NamedKeys(both), now, "request_headers of another"));
 }
 
+TEST_F(Secrets, SecretsOfStepsAreCountedAndResealedToo) {
+  const std::string org = NewOrganisation();
+  const std::string bound_to = store::ProbeSecretsBinding(*base::Uuid::Parse(org));
+  const auto sealed = store::Seal(config.security, R"({"pw":"a"})", bound_to);
+  Sql("with made as (insert into monitor (id, org_id, name, frequency, tier, subject_type, status, "
+      "key_columns, struct) values (gen_random_uuid(), '" +
+      org + "', 'n', '1d', 1, 0, 2, '{k}', '{}') returning id) " +
+      "insert into monitor_login (monitor_id, org_id, secrets, secrets_key_id) select id, '" + org +
+      "', '\\x" + base::HexEncode(sealed.bytes) + "', '" + sealed.key_id + "' from made");
+  EXPECT_EQ(Ask("GET", "/admin/v1/signing-secrets/keys").body["items"][0]["monitors"], 1);
+  const config::SecurityConfig both{std::string(32, 'n'), {config.security.encryption_key}};
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const store::AuditEntry audit{.actor = "t", .action = "signing_secrets.reseal"};
+  EXPECT_EQ(store::ResealSigningSecrets(session, clock, both, audit).resealed, 1);
+  const store::Sealed now{
+      base::HexDecode(Sql("select encode(secrets, 'hex') from monitor_login")).value(),
+      Sql("select secrets_key_id from monitor_login")};
+  EXPECT_EQ(store::OpenSealed(store::NamedKeys({both.encryption_key, {}}), now, bound_to),
+            R"({"pw":"a"})");
+}
+
 TEST_F(Secrets, NothingIsResealedWithoutAFormerKey) {
   Rotate(NewOrganisation(), 0);
   const Reply reply = Ask("POST", "/admin/v1/signing-secrets/reseal", Object({{"reason", "r"}}));

@@ -14,6 +14,7 @@
 
 #include "base/event_loop.h"
 #include "base/uuid.h"
+#include "config/auth_config.h"
 #include "config/browser_config.h"
 #include "metrics/metrics.h"
 #include "net/browser/browser.h"
@@ -208,8 +209,9 @@ class RenderingTest : public RendersTest {
   std::vector<net::RenderedPage> Rendered(std::vector<net::RenderRequest> requests,
                                           std::chrono::milliseconds awaited = 1h) {
     server = std::make_unique<worker::RenderServer>(
-        loop, pool, signals, clock, browser, fake, [] { return std::size_t{0}; }, 1s, log);
-    asker = std::make_unique<worker::FleetRenderer>(loop, pool, signals, clock, metrics,
+        loop, pool, signals, clock, browser, security, fake, [] { return std::size_t{0}; }, 1s,
+        log);
+    asker = std::make_unique<worker::FleetRenderer>(loop, pool, signals, clock, metrics, security,
                                                     "there is none", log, awaited);
     std::vector<net::RenderedPage> pages(requests.size());
     std::size_t left = requests.size();
@@ -250,6 +252,7 @@ class RenderingTest : public RendersTest {
   base::EventLoop loop;
   Fake fake;
   const config::BrowserConfig browser = Browser();
+  const config::SecurityConfig security{};
   store::Signals signals{config, clock, metrics, log};
   store::Pool pool{config, {"render", true}, 2, clock, metrics, log};
   std::unique_ptr<worker::RenderServer> server;

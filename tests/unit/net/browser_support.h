@@ -124,15 +124,19 @@ class TestBrowser {
 
   std::future<RenderedPage> Begin(const std::string& url, milliseconds timeout,
                                   const std::string& wait_for = "") {
+    RenderRequest request;
+    request.url = url;
+    request.wait_for = wait_for;
+    request.timeout = timeout;
+    return Begin(std::move(request));
+  }
+  // With an organisation and time enough for its turn.
+  std::future<RenderedPage> Begin(RenderRequest request) {
     auto result = std::make_shared<std::promise<RenderedPage>>();
-    loop_.loop.Post([this, url, timeout, wait_for, result] {
-      RenderRequest request;
-      request.org_id = base::Uuid::V4();
-      request.url = url;
-      request.wait_for = wait_for;
-      request.timeout = timeout;
-      request.wait_max = milliseconds(120'000);
-      browser_->Render(std::move(request),
+    loop_.loop.Post([this, asked = std::move(request), result]() mutable {
+      asked.org_id = base::Uuid::V4();
+      asked.wait_max = milliseconds(120'000);
+      browser_->Render(std::move(asked),
                        [result](RenderedPage page) { result->set_value(std::move(page)); });
     });
     return result->get_future();

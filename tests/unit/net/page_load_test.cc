@@ -50,7 +50,8 @@ class PageLoadTest : public ::testing::Test {
           std::make_unique<PageProxy>(loop_.loop, *resolver_, policy_, PageBounds{}), config_,
           "vedette-test");
       last_ = load_;
-      load_->Start(url, "", timeout, [&](RenderedPage page) { result.set_value(std::move(page)); });
+      load_->Start({.url = url}, timeout,
+                   [&](RenderedPage page) { result.set_value(std::move(page)); });
     });
     RenderedPage page = result.get_future().get();
     loop_.Run([&] { load_.reset(); });

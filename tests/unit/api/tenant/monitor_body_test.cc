@@ -367,7 +367,7 @@ TEST(ProbeMember, AsksForNoMoreThanTheTierGivesAndTheRefusalSaysWhatThatIs) {
   config.probes["high"].kind = "http";
   const auto check = [&](std::optional<domain::Render> render, const std::string& wait_for,
                          domain::Tier tier) {
-    CheckProbe({render, wait_for}, tier, config);
+    CheckProbe({render, wait_for}, tier, false, net::AddressPolicy({}), config);
   };
   using domain::Render;
   using domain::Tier;
