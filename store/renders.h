@@ -15,7 +15,7 @@
 // process. All functions throw as InTransaction.
 namespace vedette::store {
 
-// Of a row of `render`.
+// What has become of a page, a row of `render`.
 //
 //             claim              accept              answer              collect
 //   kWaiting --------> kOffered --------> kTaken ----------> kAnswered ----------> (gone)

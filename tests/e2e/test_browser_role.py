@@ -155,7 +155,8 @@ def test_a_process_of_the_role_browser_does_not_start_where_it_cannot_render(bin
 
 
 def finished(database, monitor, tick):
-    return database.value("select finished_at is not null from tick where monitor_id = %s and tick_id = %s", (monitor, tick))
+    return database.value("select count(*) from tick where monitor_id = %s and tick_id = %s and finished_at is not null",
+                          (monitor, tick)) == 1
 
 
 def check_books(database, monitor, ticks):
@@ -163,8 +164,10 @@ def check_books(database, monitor, ticks):
     changed = 0
     for tick in ticks:
         logged = collections.Counter()
+        # A small tick that was recorded at once has its outcomes inside.
         for block, first, outcomes in database.rows(
-                "select block, first, outcomes from check_log where tick_id = %s", (tick,)):
+                "select block, first, outcomes from check_log where tick_id = %s union all "
+                "select 0, 0, outcomes from tick where tick_id = %s and outcomes is not null", (tick, tick)):
             for offset, outcome in enumerate(bytes(outcomes)):
                 if outcome:
                     logged[block * 256 + first + offset] += 1

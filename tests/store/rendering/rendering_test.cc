@@ -47,7 +47,7 @@ class RendersTest : public testing::Test {
   std::vector<RenderNews> News(const base::Uuid& id, bool renew = false) {
     return store::LookAtRenders(session, {id}, renew, 60s);
   }
-  // As if the process that has the page had not been heard of for longer than its lease.
+  // The process that has the page is not heard of any more.
   void LetLeaseEnd(const base::Uuid& id) {
     db.Sql("update render set leased_until = now() - interval '1 second' where id = '" +
            id.ToString() + "'");

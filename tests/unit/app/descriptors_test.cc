@@ -37,6 +37,12 @@ TEST(Descriptors, EachRoleAddsWhatItMayOpen) {
   const DescriptorNeed worker = NeedOfDescriptors(c, {Role::kWorker});
   EXPECT_EQ(worker.outgoing, 1000 + 2056) << "pages, and services in eight places";
   EXPECT_EQ(worker.servers, 0);
+  config::Config renders = c;
+  renders.browser.pages_max = 4;
+  const DescriptorNeed browser = NeedOfDescriptors(renders, {Role::kBrowser});
+  EXPECT_EQ(browser.database, none.database + 2);
+  EXPECT_EQ(browser.servers, 0);
+  EXPECT_GT(browser.outgoing, 4) << "both ends of what its pages open";
   EXPECT_EQ(worker.database, none.database + 100);
   const DescriptorNeed all = NeedOfDescriptors(c, AllRoles());
   EXPECT_EQ(all.servers, 4200);

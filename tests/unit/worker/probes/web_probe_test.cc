@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "net/browser/browser.h"
 #include "tests/unit/worker/probes/probe_fixture.h"
 
 namespace vedette::worker {
@@ -71,6 +72,52 @@ TEST_F(WebProbeTest, ObservesTheFieldsOfARowsPage) {
   ASSERT_EQ(site.requests().size(), 2U);
   EXPECT_EQ(site.requests()[0].target, "/page");
   EXPECT_EQ(site.requests()[0].Header("user-agent"), "vedette-test/1");
+}
+
+// What renders, now and then; it says what it would have seen.
+class SomeRenderer final : public net::Renderer {
+ public:
+  explicit SomeRenderer(base::EventLoop& loop) : loop_(loop) {}
+  bool MayRender() const override { return may; }
+  void Render(net::RenderRequest request,
+              std::function<void(net::RenderedPage page)> done) override {
+    loop_.Post([url = request.url, done = std::move(done)] {
+      net::RenderedPage page;
+      page.url = url;
+      page.kind = net::RenderedPage::Kind::kAsSent;
+      page.response.status = 200;
+      page.response.headers = {{"content-type", "text/html"}};
+      page.response.body = "<p>rendered</p>";
+      done(std::move(page));
+    });
+  }
+  std::atomic<bool> may = true;
+
+ private:
+  base::EventLoop& loop_;
+};
+
+TEST_F(WebProbeTest, PagesAreReadAsTheyAreSentWhileNothingMayRenderThem) {
+  Site site([](const ServerRequest&) { return Html("<p>sent</p>"); });
+  policy_ = std::make_unique<net::AddressPolicy>(std::vector<std::string>{"127.0.0.0/8"});
+  std::unique_ptr<SomeRenderer> renderer;
+  config::ProbeConfig always = test::ProbeConfig();
+  always.render = "always";
+  test::Rig rig(
+      [&](base::EventLoop& loop, net::HttpClient& client) {
+        renderer = std::make_unique<SomeRenderer>(loop);
+        return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_, *budget_,
+                                          always, net_config_, nullptr, renderer.get());
+      },
+      net_config_);
+  const auto spec = Spec({{"p", "css:p"}});
+  for (const bool may : {true, false, true}) {
+    renderer->may = may;
+    const auto result = rig.Check(Request(spec, {{"url", site.Url("/page")}}));
+    EXPECT_EQ(std::get<Observation>(result).fields.at("p").value.Value(),
+              may ? "rendered" : "sent");
+  }
+  EXPECT_EQ(site.requests().size(), 1U);
 }
 
 TEST_F(WebProbeTest, FollowsUpToFiveRedirects) {

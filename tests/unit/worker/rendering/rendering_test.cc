@@ -147,7 +147,7 @@ TEST(RenderShares, APageCountsTheTimeThatItTookAndNobodySavesTurnsUp) {
     shares.End(other, milliseconds(1000));
   }
   EXPECT_GE(shares.Turns().least, 27'000);
-  // Who comes now begins where the others are.
+  // A newcomer begins where the others are.
   const base::Uuid late = base::Uuid::V4();
   shares.Begin({late});
   const store::RenderTurns turns = shares.Turns();
