@@ -27,6 +27,8 @@ class Shop:
             def do_GET(self):
                 cookies = self.headers.get("Cookie", "")
                 path = urllib.parse.urlsplit(self.path)
+                if path.path == "/robots.txt":
+                    return self.reply(200, "User-agent: *\nDisallow: /private", {"Content-Type": "text/plain"})
                 if path.path == "/login":
                     return self.reply(200, FORM.format(path.query), {"Set-Cookie": "csrf=t0ken; Path=/"})
                 if shop.session == 0 or f"sid=ann-session-{shop.session}." not in cookies:
@@ -75,9 +77,24 @@ def shop():
 def service(binary, database, tmp_path):
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_PROBES_LOW_RENDER": "always", "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower(), "VEDETTE_LOG_LEVEL": "trace",
+        "VEDETTE_WORKER_OBEY_ROBOTS": "true",
     }).migrate().start()
     yield service
     assert service.stop() == 0
+
+
+def test_an_address_of_a_step_is_asked_for_like_the_pages_own(service, shop):
+    tenant = service.organisation()
+
+    def preview(address):
+        body = {"key_columns": ["url"], "rows": [{"url": f"{shop.url}/login"}], "struct": {"name": "css:#user @name"},
+                "probe": {"render": "always", "steps": [{"goto": address}]}}
+        return tenant.call("POST", "/monitors/preview", body)
+
+    assert preview("/login?again").json["rows"][0]["observed"]["name"]["value"] == "user"
+    assert preview("/private/login").json["rows"][0]["error"].startswith("robots: ")
+    refused = preview("http://10.0.0.1/")
+    assert refused.status == 400 and refused.json["error"] == "invalid_steps", refused
 
 
 def test_a_monitor_behind_a_login_logs_in_once_and_its_secrets_stay_secret(service, database, shop, tmp_path):

@@ -176,6 +176,19 @@ TEST_F(WebProbeTest, ALoginInPlaceOfThePageIsAFailureAndNoAbsentPrice) {
       << "which page it is absent from";
 }
 
+// Read as it comes, the page would be another one.
+TEST_F(WebProbeTest, APageThatIsToBeActedOnIsNotReadWithoutABrowser) {
+  Site site([](const ServerRequest&) { return Html("<p class=price>5</p>"); });
+  const auto rig = Rig();
+  auto spec = std::make_shared<ProbeSpec>(*Spec({{"price", "css:.price"}}));
+  spec->options.render = domain::Render::kAlways;
+  spec->options.steps = {{.kind = domain::PageStep::Kind::kClick, .target = "#more"}};
+  const auto result = rig->Check(Request(spec, {{"url", site.Url("/")}}));
+  EXPECT_EQ(FailureClass(result), "not_rendered");
+  EXPECT_FALSE(std::get<ProbeFailure>(result).retryable);
+  EXPECT_TRUE(site.requests().empty());
+}
+
 TEST_F(WebProbeTest, G9EveryHopIsJudged) {
   Site site([](const ServerRequest& request) {
     if (request.path == "/private") return To("http://10.0.0.1/");
