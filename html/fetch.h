@@ -24,6 +24,7 @@
 
 namespace vedette::net {
 class Browser;
+class OpenPage;
 }  // namespace vedette::net
 
 namespace vedette::html {
@@ -81,6 +82,9 @@ struct FetchRequest {
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
   std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
+  // If set: a page that is rendered stays open for its picture, and is handed over here, before
+  // `done`.
+  std::function<void(std::shared_ptr<net::OpenPage> open)> on_open{};
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };

@@ -58,7 +58,7 @@ HttpErrorClass ClassOf(std::string_view error) {
 }  // namespace
 
 struct PageLoad::Impl {
-  enum class State { kMaking, kLoading, kReading, kEnded };  // page_load.h
+  enum class State { kMaking, kLoading, kReading, kHeld, kEnded };  // page_load.h
   // How far the main frame's present document has come.
   enum class Document { kNone, kAnswered, kLoaded };
 
@@ -101,6 +101,11 @@ struct PageLoad::Impl {
   void FailNavigation(const std::string& error);
   bool FailOverBound();
   void End(RenderedPage page);
+  void Complete(RenderedPage* page) const;
+  void Hold(RenderedPage page);
+  void TakePicture(const std::vector<Outlined>& outlined,
+                   std::function<void(std::string file)> then);
+  void OnPicture(std::string file);
 
   BrowserProcess* browser;  // null: it is gone
   std::unique_ptr<PageProxy> proxy;
@@ -113,6 +118,9 @@ struct PageLoad::Impl {
   bool is_asking = false;  // whether `wait_for` matches
   int preparing = 0;       // commands
   Done done;
+  Done held;  // where the page is to be held
+  std::shared_ptr<PagePicture> picture;
+  std::function<void(std::string file)> picture_done;
   milliseconds reserve{};
   std::string context;
   std::string session;
@@ -331,6 +339,7 @@ void PageLoad::Impl::AskMatch(std::string_view method, Json params,
 
 // The first time the page is read as it is; the second time it has not answered.
 void PageLoad::Impl::OnDeadline() {
+  if (state == State::kHeld) return OnPicture({});
   if (FailOverBound()) return;
   if (state == State::kLoading && document != Document::kNone) {
     deadline.Start(reserve);
@@ -359,6 +368,9 @@ void PageLoad::Impl::Read() {
                          }
                          RenderedPage out = std::move(impl.page);
                          out.response.body = std::move(text);
+                         const int status = out.response.status;
+                         const bool is_page = status >= 200 && status <= 299;
+                         if (impl.held && is_page) return impl.Hold(std::move(out));
                          impl.End(std::move(out));
                        });
 }
@@ -399,26 +411,71 @@ void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
 }
 
 // A plain request that the proxy refused has an answer of the proxy's, which is none of the page's.
+void PageLoad::Impl::Complete(RenderedPage* ended) const {
+  if (ended->response.error_class == HttpErrorClass::kNone) {
+    const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended->url));
+    if (fault.error_class != HttpErrorClass::kNone &&
+        (ended->response.status == 403 || ended->response.status == 502)) {
+      ended->response = {};
+      ended->response.error_class = fault.error_class;
+      ended->response.error = fault.error;
+    }
+  }
+  ended->bytes = proxy->bytes();
+  ended->refused = proxy->refused();
+}
+
 void PageLoad::Impl::End(RenderedPage ended) {
   if (std::exchange(state, State::kEnded) == State::kEnded) return;
   quiet.Stop();
   look.Stop();
   deadline.Stop();
   proxy->Stop();
+  picture = nullptr;
   if (browser != nullptr) CloseContext(std::exchange(browser, nullptr));
-  if (ended.response.error_class == HttpErrorClass::kNone) {
-    const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended.url));
-    if (fault.error_class != HttpErrorClass::kNone &&
-        (ended.response.status == 403 || ended.response.status == 502)) {
-      ended.response = {};
-      ended.response.error_class = fault.error_class;
-      ended.response.error = fault.error;
-    }
-  }
-  ended.bytes = proxy->bytes();
-  ended.refused = proxy->refused();
+  Complete(&ended);
+  const auto pictured = std::exchange(picture_done, {});
   const auto tell = std::move(done);
   tell(std::move(ended));
+  if (pictured) pictured({});
+}
+
+void PageLoad::Impl::Hold(RenderedPage read) {
+  state = State::kHeld;
+  proxy->Stop();
+  Complete(&read);
+  deadline.Start(kHeldOpenMax);
+  read.open = std::make_unique<OpenPage>(self);
+  const auto tell = std::exchange(held, {});
+  tell(std::move(read));
+}
+
+void PageLoad::Impl::TakePicture(const std::vector<Outlined>& outlined,
+                                 std::function<void(std::string file)> then) {
+  if (state != State::kHeld || browser == nullptr || picture != nullptr) return then({});
+  picture_done = std::move(then);
+  deadline.Start(kPictureTimeMax);
+  picture = std::make_shared<PagePicture>(*browser, session, main_frame);
+  picture->Take(outlined, [this](std::string file) { OnPicture(std::move(file)); });
+}
+
+void PageLoad::Impl::OnPicture(std::string file) {
+  const auto kept = self.lock();
+  const auto tell = std::exchange(picture_done, {});
+  End({});
+  if (tell) tell(std::move(file));
+}
+
+OpenPage::~OpenPage() {
+  const auto page = page_.lock();
+  if (page != nullptr && page->impl_->picture == nullptr) page->impl_->OnPicture({});
+}
+
+void OpenPage::TakePicture(const std::vector<Outlined>& outlined,
+                           std::function<void(std::string file)> done) {
+  const auto page = page_.lock();
+  if (page == nullptr) return done({});
+  page->impl_->TakePicture(outlined, std::move(done));
 }
 
 PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_ptr<PageProxy> proxy,
@@ -437,6 +494,10 @@ void PageLoad::Start(std::string url, std::string wait_for, milliseconds timeout
   s.reserve = std::min(timeout / 3, kReadingReserveMax);
   s.deadline.Start(timeout - s.reserve);
   s.MakeContext();
+}
+
+void PageLoad::HoldFor(Done held) {
+  impl_->held = std::move(held);
 }
 
 void PageLoad::OnEvent(const DevtoolsMessage& event) {

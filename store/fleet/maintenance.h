@@ -42,6 +42,7 @@ struct MaintenanceRun {
 //               delete what has outlived its retention
 //   deleted_monitors  deletes monitors that were deleted as long ago as their history is kept, rows
 //               first
+//   snapshot_contents  deletes what no snapshot has had for as long as snapshots are kept
 //   endpoints   deletes receivers that no monitor and no pending delivery names
 //   search_imports  deletes documents of imports that were abandoned or replaced a day ago
 //   email_facts, domain_patterns, mail_facts
