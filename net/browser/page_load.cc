@@ -118,7 +118,7 @@ struct PageLoad::Impl {
   bool is_asking = false;  // whether `wait_for` matches
   int preparing = 0;       // commands
   Done done;
-  Done held;  // where the page is to be held
+  Done on_held;  // where the page is to be held
   std::shared_ptr<PagePicture> picture;
   std::function<void(std::string file)> picture_done;
   milliseconds reserve{};
@@ -370,7 +370,7 @@ void PageLoad::Impl::Read() {
                          out.response.body = std::move(text);
                          const int status = out.response.status;
                          const bool is_page = status >= 200 && status <= 299;
-                         if (impl.held && is_page) return impl.Hold(std::move(out));
+                         if (impl.on_held && is_page) return impl.Hold(std::move(out));
                          impl.End(std::move(out));
                        });
 }
@@ -446,7 +446,7 @@ void PageLoad::Impl::Hold(RenderedPage read) {
   Complete(&read);
   deadline.Start(kHeldOpenMax);
   read.open = std::make_unique<OpenPage>(self);
-  const auto tell = std::exchange(held, {});
+  const auto tell = std::exchange(on_held, {});
   tell(std::move(read));
 }
 
@@ -497,7 +497,7 @@ void PageLoad::Start(std::string url, std::string wait_for, milliseconds timeout
 }
 
 void PageLoad::HoldFor(Done held) {
-  impl_->held = std::move(held);
+  impl_->on_held = std::move(held);
 }
 
 void PageLoad::OnEvent(const DevtoolsMessage& event) {
