@@ -168,6 +168,7 @@ void AddLimits(Config& c, std::vector<Key>* table) {
       {{"events", &c.retention.events, kHours},
        {"check_log", &c.retention.check_log, kHours},
        {"attempts", &c.retention.attempts, kHours},
+       {"snapshots", &c.retention.snapshots, kHours},
        {"dead", &c.retention.dead, kHours},
        {"audit", &c.retention.audit, kHours},
        {"jobs", &c.retention.jobs, kHours},

@@ -34,6 +34,7 @@ struct RetentionConfig {
   std::chrono::hours events;
   std::chrono::hours check_log;
   std::chrono::hours attempts;
+  std::chrono::hours snapshots;  // of pages
   std::chrono::hours dead;
   std::chrono::hours audit;
   std::chrono::hours jobs;

@@ -222,6 +222,7 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   request.reads_cookies = page.request.on_cookies != nullptr;
   request.wait_max = page.request.turn_wait_max;
   request.on_turn = page.request.on_turn;
+  request.holds_open = page.request.on_open != nullptr;
   renderer->Render(std::move(request), [id, weak = weak_from_this()](net::RenderedPage rendered) {
     if (const auto self = weak.lock()) self->OnRendered(id, std::move(rendered));
   });
@@ -238,6 +239,7 @@ void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
     auto held = std::make_shared<base::ByteBudget::Holding>(budget.Open(page->request.org_id));
     if (!held->TryTake(rendered.response.body.size())) return Finish(id, OverloadedFailure());
     rendered.response.held = std::move(held);
+    if (rendered.open != nullptr) page->request.on_open(std::move(rendered.open));
     page->request.url = std::move(rendered.url);
     page->has_snapshot = rendered.kind == net::RenderedPage::Kind::kSnapshot;
   }

@@ -26,6 +26,7 @@
 #include "net/public_address.h"
 
 namespace vedette::net {
+class OpenPage;
 class Renderer;
 }  // namespace vedette::net
 
@@ -91,6 +92,9 @@ struct FetchRequest {
   // If set: called with those that it has in the end, before `done`; not where it failed. Loop
   // thread.
   std::function<void(std::vector<net::PageCookie> cookies)> on_cookies{};
+  // If set: a page that is rendered stays open for its picture, and is handed over here, before
+  // `done`.
+  std::function<void(std::shared_ptr<net::OpenPage> open)> on_open{};
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };

@@ -374,17 +374,21 @@ bool IsOneOf(const xmlNode* node, std::initializer_list<std::string_view> names)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool IsHidden(const xmlNode* node) {
+}  // namespace
+
+bool IsHiddenElement(const xmlNode* node) {
   return IsOneOf(node, {"head", "script", "style", "noscript", "template"});
 }
 
-bool IsInline(const xmlNode* node) {
+bool IsInlineElement(const xmlNode* node) {
   return IsOneOf(node,
                  {"a",      "abbr",   "acronym", "b",   "bdi",  "bdo", "big",  "cite",  "code",
                   "data",   "del",    "dfn",     "em",  "font", "i",   "ins",  "kbd",   "label",
                   "mark",   "q",      "ruby",    "rt",  "rp",   "s",   "samp", "small", "span",
                   "strike", "strong", "sub",     "sup", "time", "tt",  "u",    "var",   "wbr"});
 }
+
+namespace {
 
 bool IsText(const xmlNode* node) {
   return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
@@ -422,13 +426,13 @@ Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view) {
     return lines && !IsOneOf(node, {"td", "th"}) ? '\n' : ' ';
   };
   const auto leave = [&](const xmlNode* node) {
-    if (node->type == XML_ELEMENT_NODE && !IsInline(node)) *text += apart(node);
+    if (node->type == XML_ELEMENT_NODE && !IsInlineElement(node)) *text += apart(node);
     if (node == mark) text = &out.after;
   };
   const xmlNode* node = top;
   while (node != nullptr) {
     const bool element = node->type == XML_ELEMENT_NODE;
-    if (element && !IsInline(node)) *text += apart(node);
+    if (element && !IsInlineElement(node)) *text += apart(node);
     if (node == mark) text = &out.inside;
     if (IsText(node) && node->content != nullptr) {
       if (lines) {
@@ -437,7 +441,7 @@ Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view) {
         *text += reinterpret_cast<const char*>(node->content);
       }
     }
-    if (element && !IsHidden(node) && node->children != nullptr) {
+    if (element && !IsHiddenElement(node) && node->children != nullptr) {
       node = node->children;
       continue;
     }
@@ -459,6 +463,7 @@ std::string Folded(const std::string& text) {
 }  // namespace
 
 std::string VisibleTextOf(const xmlNode* top, TextView view) {
+  if (view == TextView::kMarkdown) return MarkdownOf(top);
   const std::string text = VisiblePieces(top, nullptr, view).before;
   return view == TextView::kLines ? FoldLines(base::RepairUtf8(text)) : Folded(text);
 }

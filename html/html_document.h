@@ -80,9 +80,10 @@ struct HtmlMatches {
 
 enum class Markup { kHtml, kXml };
 
-// Which text of an element: all inside it, as XPath has it; what a reader sees of it, folded; or
-// the same with each block on a line of its own, and the cells of a table's row on one.
-enum class TextView { kWhole, kVisible, kLines };
+// Which text of an element: all inside it, as XPath has it; what a reader sees of it, folded; the
+// same with each block on a line of its own, and the cells of a table's row on one; or such lines
+// with the marks that Markdown has for headings, items, quotes, cells and images.
+enum class TextView { kWhole, kVisible, kLines, kMarkdown };
 
 // An HTML or XML page parsed by libxml2: no network, no DTD, no entities but HTML's own. Names in
 // HTML are lower case, in XML as they are written; elements of a default namespace count as in
@@ -141,6 +142,12 @@ std::string Surroundings(std::string_view text, std::size_t at, std::size_t leng
 // What a reader sees of an element: without head, script, style, noscript, template and comments;
 // blocks are apart. Folded, or with kLines line by line.
 std::string VisibleTextOf(const xmlNode* top, TextView view = TextView::kVisible);
+// The same with kMarkdown. Links are their texts: their targets change where nothing else does.
+std::string MarkdownOf(const xmlNode* top);
+
+// Whether no reader sees what is inside an element, and whether it stands inside a line.
+bool IsHiddenElement(const xmlNode* node);
+bool IsInlineElement(const xmlNode* node);
 
 // The text of a node, or of its attribute, folded; for an element the one that `view` asks for.
 // Empty where the node lacks the attribute.

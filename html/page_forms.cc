@@ -87,7 +87,7 @@ const base::Json* PageForms::Json() {
 
 std::optional<std::string> PageForms::VisibleText(TextView view) {
   if (IsJson() || type_.type == "text/plain") {
-    return view == TextView::kLines ? FoldLines(text_) : base::FoldSpace(text_);
+    return view == TextView::kVisible ? base::FoldSpace(text_) : FoldLines(text_);
   }
   const HtmlDocument* document = Html();
   if (document == nullptr) return std::nullopt;

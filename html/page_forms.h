@@ -45,8 +45,8 @@ class PageForms {
   const std::string& json_error() const { return json_error_; }
 
   // The text that a reader sees, folded: of HTML without what is hidden, of JSON and plain text all
-  // of it. With kLines each block, or line of plain text, is on a line of its own. Empty where the
-  // page cannot be parsed as HTML, see html_error().
+  // of it. With kLines or kMarkdown each block, or line of plain text, is on a line of its own.
+  // Empty where the page cannot be parsed as HTML, see html_error().
   std::optional<std::string> VisibleText(TextView view = TextView::kVisible);
 
  private:

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/compression.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "net/url.h"
@@ -28,6 +32,9 @@ std::size_t BytesOf(const PageReading& reading) {
       const base::Json& value = field.value.Value();
       if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
       for (const std::string& source : field.sources) bytes += source.size();
+    }
+    if (const auto& page = observation->page) {
+      bytes += sizeof(domain::SeenPage) + page->url.size() + page->text.size();
     }
     for (const auto& [name, failure] : observation->unread) {
       bytes += kFieldOverheadBytes + name.size() + failure.message.size();
@@ -175,6 +182,31 @@ domain::Failure MadeByScripts(const std::string& field) {
                       field),
           false,
           {}};
+}
+
+namespace {
+
+constexpr int kJsonIndent = 2;
+
+std::optional<std::string> TextOf(PageForms* forms) {
+  if (!forms->IsJson()) return forms->VisibleText(TextView::kMarkdown);
+  const base::Json* json = forms->Json();
+  if (json == nullptr) return forms->VisibleText(TextView::kLines);
+  return json->dump(kJsonIndent, ' ', false, base::Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::shared_ptr<const domain::SeenPage> SeenPageOf(PageForms* forms, const std::string& url) {
+  const std::optional<std::string> text = TextOf(forms);
+  if (!text) return nullptr;
+  const std::string_view kept = base::CutBytes(*text, domain::kSnapshotTextBytesMax);
+  domain::SeenPage page;
+  page.url = url;
+  page.text = base::Compressed(kept);
+  page.text_hash = base::Sha256(kept);
+  page.text_bytes = static_cast<int>(text->size());
+  return std::make_shared<const domain::SeenPage>(std::move(page));
 }
 
 }  // namespace vedette::html

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@ namespace vedette::html {
 
 // What a reader sees of a page.
 struct PageText {
-  std::string url;   // the last one, after redirects
-  std::string text;  // folded; cut where it is long
+  std::string url;                                 // the last one, after redirects
+  std::string text;                                // folded; cut where it is long
+  std::shared_ptr<const domain::SeenPage> kept{};  // as Observation::page
 };
 
 // What was made of a page.
@@ -31,6 +33,12 @@ struct PageReading {
 
 // What it takes in memory, about.
 std::size_t BytesOf(const PageReading& reading);
+
+// What is kept of a page, to be compared with what it says later: its text without what is hidden,
+// as Markdown has it (TextView::kMarkdown); of JSON its members on lines of their own, of other
+// text its lines. Cut at domain::kSnapshotTextBytesMax, between two characters. Null where the page
+// cannot be read. Parses it where that was not done yet: for a thread of a pool.
+std::shared_ptr<const domain::SeenPage> SeenPageOf(PageForms* forms, const std::string& url);
 
 // Whether an answer is a wall that a content delivery network puts before the page (a challenge for
 // browsers, a captcha), whatever its status. Such a wall is no version of the page. Knows the usual

@@ -138,6 +138,7 @@ class Extraction {
     return Text(std::get<TextSelector>(selector).filters);
   }
 
+  std::shared_ptr<const domain::SeenPage> Kept() { return SeenPageOf(&forms_, url_); }
   bool IsMadeByScripts() { return html::IsMadeByScripts(&forms_, stop_); }
   bool HasScripts() { return html::HasScripts(&forms_, stop_); }
   bool AsksForPassword() { return html::AsksForPassword(&forms_, stop_); }
@@ -401,7 +402,7 @@ void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const 
 }
 
 PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
-                           std::size_t text_bytes_max) const {
+                           std::size_t text_bytes_max, const IsKept& is_kept) const {
   Extraction extraction(page, stop);
   if (extraction.forms().IsBinary()) {
     return {BadContent(fmt::format("The page is of the type {}, not text.",
@@ -421,6 +422,8 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   if (observation.fields.empty() && !observation.unread.empty()) {
     return {observation.unread.at(fields_.front().name), {}};
   }
+  if (is_kept && is_kept(observation)) observation.page = extraction.Kept();
+  const auto kept = observation.page;
   const bool may_need_scripts = !page.rendered && !FoundAny(observation) && extraction.HasScripts();
   PageReading out{
       std::move(observation), {}, page.url, extraction.AsksForPassword(), may_need_scripts};
@@ -429,7 +432,8 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   if (auto* failure = std::get_if<Failure>(&text)) return {std::move(*failure), {}};
   const base::Json& value = std::get<FieldObservation>(text).value.Value();
   out.text = PageText{
-      page.url, std::string(base::CutBytes(value.get_ref<const std::string&>(), text_bytes_max))};
+      page.url, std::string(base::CutBytes(value.get_ref<const std::string&>(), text_bytes_max)),
+      kept};
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,7 +59,11 @@ class FieldSet {
   domain::ObservationResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
 
   // The same, and the first `text_bytes_max` bytes of what a reader sees of the page (0: none).
-  PageReading Read(const FetchedPage& page, ExtractionStop& stop, std::size_t text_bytes_max) const;
+  // Where `is_kept` says so of what was observed, the page is kept with it (Observation::page); it
+  // may be null.
+  using IsKept = std::function<bool(const domain::Observation& seen)>;
+  PageReading Read(const FetchedPage& page, ExtractionStop& stop, std::size_t text_bytes_max,
+                   const IsKept& is_kept = nullptr) const;
 
  private:
   struct Field;

@@ -182,6 +182,8 @@ rest::Handled GetMonitor(Call& call);
 rest::Handled GetMonitorRows(Call& call);
 rest::Handled GetMonitorRow(Call& call);
 rest::Handled GetRowEvents(Call& call);
+rest::Handled GetSnapshotText(Call& call);
+rest::Handled GetSnapshotPicture(Call& call);
 rest::Handled PostPause(Call& call);
 rest::Handled PostResume(Call& call);
 rest::Handled PostCancel(Call& call);

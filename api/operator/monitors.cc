@@ -9,6 +9,7 @@
 
 #include "api/kit/body.h"
 #include "api/kit/cursor.h"
+#include "api/kit/snapshot_content.h"
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
@@ -169,6 +170,23 @@ rest::Handled GetMonitorRow(Call& call) {
   std::string text;
   domain::RowJson(*monitor, domain::RowJson::View::kPage).Append(*row, &text);
   return rest::Reply{200, std::move(text)};
+}
+
+namespace {
+
+rest::Reply SnapshotOf(Call& call, store::SnapshotPart part) {
+  const base::Uuid id = call.Id(0, "snapshot");
+  return rest::SnapshotReply(store::ReadSnapshot(call.session(), kEveryMonitor, id, part), part);
+}
+
+}  // namespace
+
+rest::Handled GetSnapshotText(Call& call) {
+  return SnapshotOf(call, store::SnapshotPart::kText);
+}
+
+rest::Handled GetSnapshotPicture(Call& call) {
+  return SnapshotOf(call, store::SnapshotPart::kPicture);
 }
 
 rest::Handled GetRowEvents(Call& call) {

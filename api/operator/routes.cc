@@ -38,6 +38,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/monitors/{id}/rows", GetMonitorRows},
     {"GET", "/admin/v1/monitors/{id}/rows/{id}", GetMonitorRow},
     {"GET", "/admin/v1/monitors/{id}/rows/{id}/events", GetRowEvents},
+    {"GET", "/admin/v1/snapshots/{id}/text", GetSnapshotText},
+    {"GET", "/admin/v1/snapshots/{id}/screenshot", GetSnapshotPicture},
     {"POST", "/admin/v1/monitors/{id}/pause", PostPause, {.body = kJson}},
     {"POST", "/admin/v1/monitors/{id}/resume", PostResume, {.body = kJson}},
     {"POST", "/admin/v1/monitors/{id}/cancel", PostCancel, {.body = kJson}},

@@ -200,6 +200,9 @@ rest::Handled ListEvents(Call& call);
 rest::Handled ListTicks(Call& call);
 rest::Handled ListMonitorEvents(Call& call);
 rest::Handled ListAllEvents(Call& call);
+rest::Handled ListSnapshots(Call& call);
+rest::Handled ShowSnapshotText(Call& call);
+rest::Handled ShowSnapshotPicture(Call& call);
 
 // deliveries.cc
 rest::Handled ListDeliveries(Call& call);

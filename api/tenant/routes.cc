@@ -55,6 +55,13 @@ constexpr std::array kRoutes{
           ChangeRow,
           {.body = kJson, .feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}/rows/{row_id}/events", ListEvents, {.feature = kMonitors}},
+    Route{"GET",
+          "/monitors/{monitor_id}/rows/{row_id}/snapshots",
+          ListSnapshots,
+          {.feature = kMonitors}},
+    Route{"GET", "/snapshots/{snapshot_id}/text", ShowSnapshotText, {.feature = kMonitors}},
+    Route{
+        "GET", "/snapshots/{snapshot_id}/screenshot", ShowSnapshotPicture, {.feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}/ticks", ListTicks, {.feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}/events", ListMonitorEvents, {.feature = kMonitors}},
     Route{"GET", "/monitors/{monitor_id}/deliveries", ListDeliveries, {.feature = kMonitors}},

@@ -130,6 +130,9 @@ struct Event {
   std::optional<std::string> sources_json;
   std::optional<double> confidence;
   base::Timestamp created_at;
+  // What the page was like before and after a change, where that was kept.
+  std::optional<base::Uuid> previous_snapshot_id;
+  std::optional<base::Uuid> snapshot_id;
 };
 
 struct Tick {

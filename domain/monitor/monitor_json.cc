@@ -311,6 +311,8 @@ std::string EventJson(const Event& event) {
   m.RawOrNull("sources", event.sources_json);
   m.Raw("confidence", event.confidence ? base::DumpJson(base::Json(*event.confidence)) : "null");
   m.Time("created_at", event.created_at);
+  if (event.previous_snapshot_id) m.Id("previous_snapshot_id", *event.previous_snapshot_id);
+  if (event.snapshot_id) m.Id("snapshot_id", *event.snapshot_id);
   return out + '}';
 }
 

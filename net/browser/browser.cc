@@ -96,6 +96,7 @@ struct Browser::Impl {
   void OnGone(const std::string& why);
   void Drop();
   void Begin(PageId id);
+  void OnHeld(PageId id, RenderedPage page);
   void End(PageId id, RenderedPage page);
   void FailWaiting(HttpErrorClass error_class, const std::string& error);
   BrowserCounts Counts() const;
@@ -269,8 +270,19 @@ void Browser::Impl::Begin(PageId id) {
   order.steps = std::move(page.request.steps);
   order.cookies = std::move(page.request.cookies);
   order.reads_cookies = page.request.reads_cookies;
+  if (page.request.holds_open) {
+    page.load->HoldFor([this, id](RenderedPage read) { OnHeld(id, std::move(read)); });
+  }
   page.load->Start(std::move(order), std::min(page.request.timeout, config.render_timeout_ms),
                    [this, id](RenderedPage rendered) { End(id, std::move(rendered)); });
+}
+
+// It keeps its place among the open pages, and its turn goes on.
+void Browser::Impl::OnHeld(PageId id, RenderedPage read) {
+  Page& page = pages.at(id);
+  read.response.duration = Since(page.since);
+  const auto done = std::exchange(page.done, {});
+  done(std::move(read));
 }
 
 void Browser::Impl::End(PageId id, RenderedPage rendered) {
@@ -286,7 +298,7 @@ void Browser::Impl::End(PageId id, RenderedPage rendered) {
   // It is among those that call, and goes when they have returned.
   ended_loads.push_back(std::move(page.load));
   PumpSoon();
-  page.done(std::move(rendered));
+  if (page.done) page.done(std::move(rendered));
 }
 
 void Browser::Impl::PumpSoon() {

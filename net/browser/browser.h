@@ -28,6 +28,7 @@ struct RenderRequest {
   bool reads_cookies = false;
   std::chrono::milliseconds timeout{};   // from its turn on
   std::chrono::milliseconds wait_max{};  // for its turn
+  bool holds_open = false;               // the page stays open for its picture (OpenPage)
   // Asked when it has its turn; false ends it as kBusy. It must not call the browser. May be null.
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
 };

@@ -59,7 +59,7 @@ HttpErrorClass ClassOf(std::string_view error) {
 }  // namespace
 
 struct PageLoad::Impl {
-  enum class State { kMaking, kActing, kLoading, kReading, kEnded };  // page_load.h
+  enum class State { kMaking, kActing, kLoading, kReading, kHeld, kEnded };  // page_load.h
   // How far the main frame's present document has come.
   enum class Document { kNone, kAnswered, kLoaded };
 
@@ -103,11 +103,17 @@ struct PageLoad::Impl {
   void Read();
   void ReadAsSent();
   void ReadCookies(RenderedPage out);
+  void EndRead(RenderedPage out);
   void Fail(HttpErrorClass error_class, std::string error);
   void FailCommand(const std::string& error);
   void FailNavigation(const std::string& error);
   bool FailOverBound();
   void End(RenderedPage page);
+  void Complete(RenderedPage* page) const;
+  void Hold(RenderedPage page);
+  void TakePicture(const std::vector<Outlined>& outlined,
+                   std::function<void(std::string file)> then);
+  void OnPicture(std::string file);
 
   base::EventLoop& loop;
   BrowserProcess* browser;  // null: it is gone
@@ -121,6 +127,9 @@ struct PageLoad::Impl {
   bool is_asking = false;            // whether `wait_for` matches
   int preparing = 0;                 // commands
   Done done;
+  Done on_held;  // where the page is to be held
+  std::shared_ptr<PagePicture> picture;
+  std::function<void(std::string file)> picture_done;
   milliseconds reserve{};
   std::string context;
   std::string session;
@@ -400,6 +409,7 @@ void PageLoad::Impl::AskMatch(std::string_view method, Json params,
 
 // The first time the page is read as it is; the second time it has not answered.
 void PageLoad::Impl::OnDeadline() {
+  if (state == State::kHeld) return OnPicture({});
   if (FailOverBound()) return;
   if (state == State::kLoading && document != Document::kNone) {
     deadline.Start(reserve);
@@ -449,15 +459,23 @@ void PageLoad::Impl::ReadAsSent() {
 
 // The page is read without them where they cannot be had.
 void PageLoad::Impl::ReadCookies(RenderedPage out) {
-  if (!order.reads_cookies) return End(std::move(out));
+  if (!order.reads_cookies) return EndRead(std::move(out));
   browser->Send("Storage.getCookies", {{"browserContextId", context}}, "",
                 [weak = self, read = std::make_shared<RenderedPage>(std::move(out))](
                     const BrowserProcess::Answer& answer) {
                   const auto held = weak.lock();
                   if (held == nullptr || held->impl_->state == State::kEnded) return;
                   read->cookies = net::ReadCookies(answer.result, HostOf(read->url));
-                  held->impl_->End(std::move(*read));
+                  held->impl_->EndRead(std::move(*read));
                 });
+}
+
+// Pages that are none are not held for their picture.
+void PageLoad::Impl::EndRead(RenderedPage out) {
+  const bool is_page = out.kind == RenderedPage::Kind::kSnapshot && out.response.status >= 200 &&
+                       out.response.status <= 299;
+  if (on_held && is_page) return Hold(std::move(out));
+  End(std::move(out));
 }
 
 void PageLoad::Impl::FailNavigation(const std::string& error) {
@@ -487,6 +505,23 @@ void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
 }
 
 // A plain request that the proxy refused has an answer of the proxy's, which is none of the page's.
+void PageLoad::Impl::Complete(RenderedPage* ended) const {
+  if (ended->response.error_class == HttpErrorClass::kNone) {
+    const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended->url));
+    if (fault.error_class != HttpErrorClass::kNone &&
+        (ended->response.status == 403 || ended->response.status == 502)) {
+      ended->response = {};
+      ended->response.error_class = fault.error_class;
+      ended->response.error = fault.error;
+    }
+  }
+  // A form may put what was typed into an address.
+  ended->url = domain::WithoutSecrets(std::move(ended->url), order.steps);
+  ended->response.error = domain::WithoutSecrets(std::move(ended->response.error), order.steps);
+  ended->bytes = proxy->bytes();
+  ended->refused = proxy->refused();
+}
+
 void PageLoad::Impl::End(RenderedPage ended) {
   if (std::exchange(state, State::kEnded) == State::kEnded) return;
   quiet.Stop();
@@ -494,23 +529,51 @@ void PageLoad::Impl::End(RenderedPage ended) {
   deadline.Stop();
   if (steps != nullptr) steps->Stop();
   proxy->Stop();
+  picture = nullptr;
   if (browser != nullptr) CloseContext(std::exchange(browser, nullptr));
-  if (ended.response.error_class == HttpErrorClass::kNone) {
-    const PageProxy::Fault fault = proxy->FaultOf(HostOf(ended.url));
-    if (fault.error_class != HttpErrorClass::kNone &&
-        (ended.response.status == 403 || ended.response.status == 502)) {
-      ended.response = {};
-      ended.response.error_class = fault.error_class;
-      ended.response.error = fault.error;
-    }
-  }
-  // A form may put what was typed into an address.
-  ended.url = domain::WithoutSecrets(std::move(ended.url), order.steps);
-  ended.response.error = domain::WithoutSecrets(std::move(ended.response.error), order.steps);
-  ended.bytes = proxy->bytes();
-  ended.refused = proxy->refused();
+  Complete(&ended);
+  const auto pictured = std::exchange(picture_done, {});
   const auto tell = std::move(done);
   tell(std::move(ended));
+  if (pictured) pictured({});
+}
+
+void PageLoad::Impl::Hold(RenderedPage read) {
+  state = State::kHeld;
+  proxy->Stop();
+  Complete(&read);
+  deadline.Start(kHeldOpenMax);
+  read.open = std::make_unique<OpenPage>(self);
+  const auto tell = std::exchange(on_held, {});
+  tell(std::move(read));
+}
+
+void PageLoad::Impl::TakePicture(const std::vector<Outlined>& outlined,
+                                 std::function<void(std::string file)> then) {
+  if (state != State::kHeld || browser == nullptr || picture != nullptr) return then({});
+  picture_done = std::move(then);
+  deadline.Start(kPictureTimeMax);
+  picture = std::make_shared<PagePicture>(*browser, session, main_frame);
+  picture->Take(outlined, [this](std::string file) { OnPicture(std::move(file)); });
+}
+
+void PageLoad::Impl::OnPicture(std::string file) {
+  const auto kept = self.lock();
+  const auto tell = std::exchange(picture_done, {});
+  End({});
+  if (tell) tell(std::move(file));
+}
+
+OpenPage::~OpenPage() {
+  const auto page = page_.lock();
+  if (page != nullptr && page->impl_->picture == nullptr) page->impl_->OnPicture({});
+}
+
+void OpenPage::TakePicture(const std::vector<Outlined>& outlined,
+                           std::function<void(std::string file)> done) {
+  const auto page = page_.lock();
+  if (page == nullptr) return done(taken_);
+  page->impl_->TakePicture(outlined, std::move(done));
 }
 
 PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_ptr<PageProxy> proxy,
@@ -528,6 +591,10 @@ void PageLoad::Start(PageOrder order, milliseconds timeout, Done done) {
   s.reserve = std::min(timeout / 3, kReadingReserveMax);
   s.deadline.Start(timeout - s.reserve);
   s.MakeContext();
+}
+
+void PageLoad::HoldFor(Done held) {
+  impl_->on_held = std::move(held);
 }
 
 void PageLoad::OnEvent(const DevtoolsMessage& event) {

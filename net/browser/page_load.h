@@ -14,10 +14,38 @@
 #include "domain/monitor/page_steps.h"
 #include "net/browser/browser_process.h"
 #include "net/browser/page_cookies.h"
+#include "net/browser/page_picture.h"
 #include "net/browser/page_proxy.h"
 #include "net/http_client.h"
 
 namespace vedette::net {
+
+class PageLoad;
+
+// A page that was read and is still open, so that a picture of it can be taken. It is closed when
+// this goes, when a picture was taken, and after kHeldOpenMax. Loop thread only.
+class OpenPage {
+ public:
+  explicit OpenPage(std::weak_ptr<PageLoad> page) : page_(std::move(page)) {}
+  // One whose picture was taken in another process; `taken` may be empty.
+  explicit OpenPage(std::string taken) : taken_(std::move(taken)) {}
+  ~OpenPage();
+  OpenPage(const OpenPage&) = delete;
+  OpenPage& operator=(const OpenPage&) = delete;
+
+  // `done` exactly once, later or at once: a file in WebP, or empty where there is none. Once.
+  void TakePicture(const std::vector<Outlined>& outlined,
+                   std::function<void(std::string file)> done);
+  const std::string& taken() const { return taken_; }
+
+ private:
+  const std::weak_ptr<PageLoad> page_;
+  const std::string taken_;
+};
+
+// How long a page stays open for its picture, and how long that may take.
+inline constexpr std::chrono::milliseconds kHeldOpenMax{6'000};
+inline constexpr std::chrono::milliseconds kPictureTimeMax{5'000};
 
 // A page as a browser has it after its scripts have run, or why there is none.
 struct RenderedPage {
@@ -34,6 +62,8 @@ struct RenderedPage {
   // without its secret. Its class is kProtocol.
   std::optional<int> failed_step;
   std::vector<PageCookie> cookies;  // where PageOrder::reads_cookies asks for them
+  // The page itself, where it was asked for and is a snapshot.
+  std::unique_ptr<OpenPage> open{};
 };
 
 // What is to be seen of a page.
@@ -54,6 +84,9 @@ struct PageOrder {
 //   makes its context ──▶ loads ──▶ is quiet, or its time is nearly over ──▶ reads ──▶ ended
 //          │     └──▶ acts ─▲ its steps are made (page_steps.h)                │
 //          └────────────┴───┴─────────── an error, a bound, its time ──────────┴──────▶ ended
+//          reads ──where that is asked for──▶ held ──▶ ended
+//
+// Held: it was read, and stays open for its picture (OpenPage); its proxy carries nothing any more.
 //
 // Quiet: the document is loaded, and for config.quiet_ms nothing was being fetched; or, where it is
 // asked for, a selector matches. When it has
@@ -73,6 +106,9 @@ class PageLoad : public std::enable_shared_from_this<PageLoad> {
 
   // `done` exactly once, later; Abandon calls it, too.
   void Start(PageOrder order, std::chrono::milliseconds timeout, Done done);
+  // Before Start: once the page has been read it is held, and `held` is called with it in place of
+  // `done`, which is called with no page when it ends.
+  void HoldFor(Done held);
 
   // An event of the browser; those of other sessions are passed over.
   void OnEvent(const DevtoolsMessage& event);
@@ -81,6 +117,7 @@ class PageLoad : public std::enable_shared_from_this<PageLoad> {
   void Abandon(const std::string& why);
 
  private:
+  friend class OpenPage;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -73,22 +74,68 @@ void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   }
 }
 
-void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+// The snapshot before, by the one that follows it.
+using PreviousSnapshots = std::map<base::Uuid, base::Uuid>;
+
+// Costs nothing where no page has to be kept.
+PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"monitor_id", base::Uuid>,
+       Column<"row_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"url", std::string>,
+       Column<"is_rendered", bool>, Column<"text_hash", std::string>, Column<"text_bytes", int>,
+       Column<"picture_hash", std::optional<std::string>>>
+      snapshots;
+  // Each once, in order (record_snapshots).
+  std::map<std::pair<base::Uuid, std::string_view>, std::string_view> bodies;
+  for (const auto& chunk : chunks) {
+    for (const SnapshotRecord& s : chunk.record->snapshots) {
+      const domain::SeenPage& page = *s.page;
+      std::optional<std::string> picture_hash;
+      bodies.emplace(std::pair(s.org_id, std::string_view(page.text_hash)), page.text);
+      if (!page.picture.empty()) {
+        picture_hash = Bytea(page.picture_hash);
+        bodies.emplace(std::pair(s.org_id, std::string_view(page.picture_hash)), page.picture);
+      }
+      snapshots.Add(s.id, s.org_id, s.monitor_id, s.row_id, s.tick_id, page.url, s.is_rendered,
+                    Bytea(page.text_hash), page.text_bytes, picture_hash);
+    }
+  }
+  PreviousSnapshots previous;
+  if (snapshots.empty()) return previous;
+  Rows<Column<"content_org_id", base::Uuid>, Column<"hash", std::string>,
+       Column<"body", std::string>>
+      contents;
+  for (const auto& [key, body] : bodies) contents.Add(key.first, Bytea(key.second), Bytea(body));
+  for (const auto& row : tx.Exec<"record_snapshots">(snapshots, contents)) {
+    base::Uuid id;
+    Columns(row).Into("id"_a = &id, "previous_id"_a = &previous[id]);
+  }
+  return previous;
+}
+
+void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks,
+                 const PreviousSnapshots& previous) {
   using Text = std::optional<std::string>;
+  using Id = std::optional<base::Uuid>;
   // Id, organisation, monitor, row, tick, group, type, field, previous and current value, message,
-  // evidence, sources, confidence.
+  // evidence, sources, confidence, snapshots before and after.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"monitor_id", base::Uuid>,
        Column<"row_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"event_group_id", base::Uuid>, Column<"event_type", domain::EventType>,
        Column<"field", Text>, Column<"previous_value", Text>, Column<"current_value", Text>,
        Column<"message", Text>, Column<"evidence", Text>, Column<"sources", Text>,
-       Column<"confidence", std::optional<double>>>
+       Column<"confidence", std::optional<double>>, Column<"previous_snapshot_id", Id>,
+       Column<"snapshot_id", Id>>
       events;
   for (const auto& chunk : chunks) {
+    std::set<base::Uuid> kept;
+    for (const SnapshotRecord& s : chunk.record->snapshots) kept.insert(s.id);
     for (const EventRecord& e : chunk.record->events) {
+      const auto before = previous.find(e.event_group_id);
       events.Add(domain::EventId(e.event_group_id, e.type, e.field.value_or("")), e.org_id,
                  e.monitor_id, e.row_id, e.tick_id, e.event_group_id, e.type, e.field,
-                 e.previous_value, e.current_value, e.message, e.evidence, e.sources, e.confidence);
+                 e.previous_value, e.current_value, e.message, e.evidence, e.sources, e.confidence,
+                 before == previous.end() ? Id() : before->second,
+                 kept.contains(e.event_group_id) ? Id(e.event_group_id) : Id());
     }
   }
   if (!events.empty()) tx.Exec<"record_events">(events);
@@ -252,7 +299,7 @@ RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chun
     const auto locked = LockChunks(tx, chunks, &result);
     if (locked.empty()) return result;
     WriteRowStates(tx, locked);
-    WriteEvents(tx, locked);
+    WriteEvents(tx, locked, WriteSnapshots(tx, locked));
     WriteRows(tx, locked);
     WriteDeliveries(tx, locked, delivery_lease, &result.targets);
     WriteChannelDeliveries(tx, locked);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/monitor/enums.h"
+#include "domain/monitor/observation.h"
 #include "store/checks/chunks.h"
 #include "store/checks/ticks.h"
 #include "store/endpoint.h"
@@ -81,6 +83,17 @@ struct ChannelDeliveryRecord {
   domain::NotificationType type = domain::NotificationType::kChanged;
 };
 
+// What the page of a row was like at a check, under the check's id.
+struct SnapshotRecord {
+  base::Uuid id;  // event_group_id
+  base::Uuid org_id;
+  base::Uuid monitor_id;
+  base::Uuid row_id;
+  std::int64_t tick_id = 0;
+  bool is_rendered = false;
+  std::shared_ptr<const domain::SeenPage> page;  // never null
+};
+
 // A part of a finished chunk: what its ledger gets. `spec` has the open tick.
 struct FinishedPart {
   domain::ChunkPart part;
@@ -104,6 +117,7 @@ struct ChunkRecord {
   std::vector<RowUpdate> rows;
   std::vector<DeliveryRecord> deliveries;
   std::vector<ChannelDeliveryRecord> channel_deliveries;
+  std::vector<SnapshotRecord> snapshots;
   // The last record of the chunk: it is deleted, what is still reserved returns, its ticks'
   // outcomes are logged, and ticks wholly inside are closed.
   bool finished = false;

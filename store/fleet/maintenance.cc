@@ -75,7 +75,8 @@ constexpr History kHistory[] = {
     {"check_log", ExpireDefault<"check_log_default_expire">, &config::RetentionConfig::check_log},
     {"tick", ExpireDefault<"tick_default_expire">, &config::RetentionConfig::check_log},
     {"delivery_attempt", ExpireDefault<"delivery_attempt_default_expire">,
-     &config::RetentionConfig::attempts}};
+     &config::RetentionConfig::attempts},
+    {"snapshot", ExpireDefault<"snapshot_default_expire">, &config::RetentionConfig::snapshots}};
 
 // The tables do not depend on each other either: what fails for one is thrown at the end.
 void ForEachHistory(const std::function<void(const History&)>& work) {
@@ -156,7 +157,8 @@ void ForgetEndpoints(Run& run) {
 
 // What a monitor has seen goes with its history's partitions; then the monitor itself may go.
 void ForgetDeletedMonitors(Run& run) {
-  const auto kept = std::max(run.retention.events, run.retention.check_log);
+  const auto kept =
+      std::max({run.retention.events, run.retention.check_log, run.retention.snapshots});
   run.InBatches<"deleted_rows_expire">("kept_h"_a = kept.count());
   run.InBatches<"deleted_monitors_expire">("kept_h"_a = kept.count());
 }
@@ -197,6 +199,10 @@ constexpr Task kTasks[] = {
      [](Run& run) { run.InBatches<"audit_expire">("kept_h"_a = run.retention.audit.count()); }},
     {"uploads", {}, [](Run& run) { DeleteExpiredUploads(run.session, kUploadsMax); }},
     {"deleted_monitors", kSeldom, ForgetDeletedMonitors},
+    {"snapshot_contents", kSeldom,
+     [](Run& run) {
+       run.InBatches<"snapshot_content_expire">("kept_h"_a = run.retention.snapshots.count());
+     }},
     {"endpoints", kSeldom, ForgetEndpoints},
     {"search_imports",
      {},

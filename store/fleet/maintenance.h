@@ -43,6 +43,7 @@ struct MaintenanceRun {
 //   renders     deletes pages to render whose asker is gone
 //   deleted_monitors  deletes monitors that were deleted as long ago as their history is kept, rows
 //               first
+//   snapshot_contents  deletes what no snapshot has had for as long as snapshots are kept
 //   endpoints   deletes receivers that no monitor and no pending delivery names
 //   search_imports  deletes documents of imports that were abandoned or replaced a day ago
 //   email_facts, domain_patterns, mail_facts

@@ -42,7 +42,9 @@ Event ReadEvent(Columns& in) {
           "field"_a = &event.field, "previous_value"_a = &event.previous_value_json,
           "current_value"_a = &event.current_value_json, "message"_a = &event.message,
           "evidence"_a = &event.evidence, "sources"_a = &event.sources_json,
-          "confidence"_a = &event.confidence, "created_at"_a = &event.created_at);
+          "confidence"_a = &event.confidence, "created_at"_a = &event.created_at,
+          "previous_snapshot_id"_a = &event.previous_snapshot_id,
+          "snapshot_id"_a = &event.snapshot_id);
   return event;
 }
 

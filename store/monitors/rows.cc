@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "domain/monitor/timetable.h"
 #include "store/monitors/control.h"
+#include "store/monitors/snapshots.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -254,7 +255,7 @@ ControlOutcome SwitchRow(Session& session, const base::Clock& clock, const Scope
 ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope& scope,
                          const base::Uuid& monitor_id, const base::Uuid& row_id,
                          const std::optional<AuditEntry>& audit) {
-  return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
+  const ControlOutcome outcome = InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
@@ -266,6 +267,9 @@ ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope
     AuditIfGiven(tx, clock, locked->org_id, audit);
     return {.status = locked->status};
   });
+  // Apart, as who records a check locks what it keeps before it locks the monitor.
+  if (outcome.kind == ControlOutcome::Kind::kDone) ForgetSnapshots(session, row_id);
+  return outcome;
 }
 
 ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, const Scope& scope,

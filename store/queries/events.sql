@@ -1,6 +1,6 @@
 -- fragment: event_columns
 id, event_type, event_group_id, tick_id, field, previous_value, current_value, message, evidence, sources, confidence,
-  created_at
+  created_at, previous_snapshot_id, snapshot_id
 
 -- name: event_list
 -- The rank within a check is `completion - type`: error before change. @after_rank and @after_field, if given: only

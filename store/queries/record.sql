@@ -28,13 +28,39 @@ where s.monitor_id = r.monitor_id
 :row_states_update
   and s.last_tick_id < r.tick_id
 
+-- name: record_snapshots
+-- Contents come in the order of their keys, each once, so that transactions that write the same ones wait for each
+-- other in one order. Tells the snapshot of the row before, of those that have one.
+with contents as (
+  insert into snapshot_content as c (org_id, hash, body)
+  select unnest(@content_org_id::uuid[]), unnest(@hash::bytea[]), unnest(@body::bytea[])
+  on conflict (org_id, hash) do update set used_at = now() where c.used_at < now() - interval '1 day'
+), taken as materialized (
+  select u.*, (select p.id from snapshot p where p.row_id = u.row_id and p.tick_id < u.tick_id
+               order by p.tick_id desc limit 1) as previous_id
+  from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id, unnest(@monitor_id::uuid[]) as monitor_id,
+               unnest(@row_id::uuid[]) as row_id, unnest(@tick_id::bigint[]) as tick_id, unnest(@url::text[]) as url,
+               unnest(@is_rendered::boolean[]) as is_rendered,
+               unnest(@text_hash::bytea[]) as text_hash, unnest(@text_bytes::int[]) as text_bytes,
+               unnest(@picture_hash::bytea[]) as picture_hash) as u
+), kept as (
+  insert into snapshot (id, org_id, monitor_id, row_id, tick_id, previous_id, url, is_rendered, text_hash,
+                        text_bytes, picture_hash)
+  select id, org_id, monitor_id, row_id, tick_id, previous_id, url, is_rendered, text_hash, text_bytes,
+         picture_hash
+  from taken
+)
+select id, previous_id from taken where previous_id is not null
+
 -- name: record_events
 insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, field,
-                   previous_value, current_value, message, evidence, sources, confidence)
+                   previous_value, current_value, message, evidence, sources, confidence, previous_snapshot_id,
+                   snapshot_id)
 select unnest(@id::uuid[]), unnest(@org_id::uuid[]), unnest(@monitor_id::uuid[]), unnest(@row_id::uuid[]),
        unnest(@tick_id::bigint[]), unnest(@event_group_id::uuid[]), unnest(@event_type::smallint[]),
        unnest(@field::text[]), unnest(@previous_value::json[]), unnest(@current_value::json[]),
-       unnest(@message::text[]), unnest(@evidence::text[]), unnest(@sources::json[]), unnest(@confidence::float8[])
+       unnest(@message::text[]), unnest(@evidence::text[]), unnest(@sources::json[]), unnest(@confidence::float8[]),
+       unnest(@previous_snapshot_id::uuid[]), unnest(@snapshot_id::uuid[])
 
 -- name: record_rows
 update monitor_row r

@@ -47,11 +47,51 @@ class Member extends Console {
     await this.at(`monitors/${this.given.monitor}/rows/${this.given.row}`);
     await this.page.getByRole('img', {name: /^price: \d+ changes, from 38 to 45/}).waitFor();
     await this.page.locator('ins', {hasText: '45'}).first().waitFor();
+    await this.seeThePage();
     await this.see('dashboard-row');
     await this.at(`monitors/${this.given.monitor}/change`);
     await this.title('Edit');
     await this.see('dashboard-change');
     await this.seeTheRun();
+  }
+
+  // What the page said before a change and with it, by lines; it is read when it is opened.
+  async seeThePage() {
+    const event = this.page.locator('.events > li', {has: this.page.locator('strong', {hasText: 'price'})}).first();
+    assert.equal(await event.locator('.page .diff').count(), 0);
+    await event.locator('.page summary').click();
+    await event.locator('.page del', {hasText: 'one at 45'}).waitFor();
+    await event.locator('.page ins', {hasText: 'one at 44'}).waitFor();
+    await this.layPictures();
+  }
+
+  // Pages that were rendered have pictures, which are drawn beside and over each other.
+  async layPictures() {
+    await this.page.evaluate(async () => {
+      const {pageOf} = await import('/dashboard/assets/snapshots.js');
+      const picture = colour => new Promise(made => {
+        const canvas = Object.assign(document.createElement('canvas'), {width: 320, height: 200});
+        const to = canvas.getContext('2d');
+        to.fillStyle = colour;
+        to.fillRect(0, 0, 320, 200);
+        canvas.toBlob(made, 'image/webp');
+      });
+      const read = async (id, part) => part === 'text' ? new Blob([`# ${id}`]) : picture(id);
+      const details = pageOf({snapshot_id: 'green', previous_snapshot_id: 'red', created_at: new Date().toISOString()}, read);
+      details.id = 'pictures';
+      document.querySelector('main').append(details);
+      details.open = true;
+    });
+    const page = this.page.locator('#pictures');
+    await page.getByRole('img', {name: 'Picture of the page before the change'}).waitFor();
+    await page.getByRole('button', {name: 'Lay them over each other'}).click();
+    const slider = page.getByRole('slider');
+    await slider.fill('100');
+    const colour = () => page.locator('.stack .top').evaluate(top => top.style.clipPath || top.style.getPropertyValue('clip-path'));
+    assert.match(await colour(), /inset\(0(px)? 0%/);
+    await slider.fill('25');
+    assert.match(await colour(), /inset\(0(px)? 75%/);
+    await this.page.evaluate(() => document.querySelector('#pictures').scrollIntoView());
   }
 
   // What a spreadsheet writes: quotes, commas in them, blank lines, a cell without a value.

@@ -9,6 +9,7 @@ import json
 import subprocess
 import urllib.parse
 import uuid
+import zlib
 
 import psycopg2
 
@@ -205,6 +206,12 @@ def walk_monitors(ask, service, tenant):
         yield name, newest
         yield name, ask("GET", f"{path}?cursor={urllib.parse.quote(newest.json['next_cursor'])}")
     yield "listDeliveries", ask("GET", monitor + "/deliveries?state=dead")
+    snapshot = add_snapshots(service, row.rsplit("/", 1)[1])
+    page = ask("GET", row + "/snapshots?limit=1")
+    yield "listSnapshots", page
+    yield "listSnapshots", ask("GET", f"{row}/snapshots?cursor={urllib.parse.quote(page.json['next_cursor'])}")
+    yield "showSnapshotText", ask("GET", f"/snapshots/{snapshot}/text")
+    yield "showSnapshotScreenshot", ask("GET", f"/snapshots/{snapshot}/screenshot")
     yield "addRows", ask("POST", monitor + "/rows", {"rows": [{"domain": True, "price": None}, {"domain": 1.5}]})
     yield "switchRow", ask("POST", row + "/update", {"is_active": False, "disabled_reason": "gone"})
     yield "switchRow", ask("POST", row + "/update", {"columns": {"url": "https://a.example/"}})
@@ -366,6 +373,17 @@ def add_members(service, tenant):
                 "on conflict do nothing", [tenant.org_id, tenant.org_id])
 
 
+def add_snapshots(service, row_id):
+    """Two of a row, with pictures; gives the id of the newer one."""
+    service.sql("with contents as (insert into snapshot_content (org_id, hash, body) select r.org_id, c.hash, c.body from monitor_row r, "
+                "(values ('\\x01'::bytea, %s::bytea), ('\\x02', 'RIFF')) c(hash, body) where r.id = %s) "
+                "insert into snapshot (id, org_id, monitor_id, row_id, tick_id, previous_id, url, is_rendered, text_hash, text_bytes, "
+                "picture_hash) select gen_random_uuid(), org_id, monitor_id, id, n, case when n = 2 then gen_random_uuid() end, "
+                "'https://a.example/', true, '\\x01', 5, '\\x02' from monitor_row, generate_series(1, 2) n where id = %s",
+                [zlib.compress(b"# Tea"), row_id, row_id])
+    return service.sql("select id::text from snapshot where row_id = %s and tick_id = 2", [row_id])[0][0]
+
+
 def add_delivery(service, tenant):
     """One that was given up, of a monitor with a receiver."""
     monitor = tenant.post("/monitors", {**GOOD, "frequency": "30d", "webhook_url": "http://127.0.0.1:1/"})
@@ -501,7 +519,8 @@ class Errors:
         self.service.sql("update account set balance_mc = greatest(balance_mc, 100000)")
         run = self.tenant.post(f"/workflows/run?workflow_id={flow}", RUN)["job_id"]
         schedule = self.tenant.post(f"/workflows/{flow}/schedules", SCHEDULE)["id"]
-        self.ids = {"schedule_id": schedule, "monitor_id": active["id"], "row_id": active["rows"][0]["id"], "workflow_id": flow, "run_id": run,
+        self.ids = {"schedule_id": schedule, "monitor_id": active["id"], "row_id": active["rows"][0]["id"],
+                    "snapshot_id": add_snapshots(service, active["rows"][0]["id"]), "workflow_id": flow, "run_id": run,
                     "task_id": job["task_id"], "kid": "k1", "investigation_id": self.investigation()["investigation_id"],
                     "client_id": self.tenant.post("/oauth/clients", {"name": "c"})["client_id"],
                     "list_id": self.tenant.post("/search/exclusion-lists", EXCLUSIONS)["id"],

@@ -62,6 +62,10 @@ SLOW_PAGE = APP + "<script src=/slow.js></script>"
 BURN = "<script>for (;;) {}</script>"
 
 
+class PRICE:
+    now = 41  # what /price shows, made by a script, and /plain-price without
+
+
 class SLOW:
     asked = 0  # the page, its script, and again
 
@@ -89,6 +93,11 @@ def site():
                 body = (b"app.innerHTML = '<h1>made by slow</h1>'" if path == "/slow.js" else SLOW_PAGE.encode())
             elif path == "/api/items":
                 body, kind = json.dumps(ITEMS).encode(), "application/json"
+            elif path == "/plain-price":
+                body = f"<h1>Tea</h1><ul><li>green<li>black</ul><p class=price>{PRICE.now}</p><script>no()</script>".encode()
+            elif path == "/price":
+                body = (APP + f"<script>app.innerHTML = '<h1>Tea</h1><p class=price>{PRICE.now}</p><div style=height:3000px>'"
+                        "</script>").encode()
             elif path == "/fragment":
                 body = ("<h1>made by htmx</h1><ul>" + "".join(f"<li>{i}</li>" for i in ITEMS) + "</ul>").encode()
             else:
@@ -252,3 +261,65 @@ def test_a_served_monitor_pays_for_what_was_rendered_and_outlives_its_browser(bi
         left = browsers_of(service)
         assert service.stop() == 0
     wait_until("its browsers to be gone", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left))
+
+
+def picture_size(picture):
+    """The width and height of a file in WebP (lossy)."""
+    assert picture[:4] == b"RIFF" and picture[8:15] == b"WEBPVP8", picture[:30]
+    if picture[15:16] == b"X":
+        return tuple(int.from_bytes(picture[at:at + 3], "little") + 1 for at in (24, 27))
+    return tuple(int.from_bytes(picture[at:at + 2], "little") & 0x3FFF for at in (26, 28))
+
+
+def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_path, site):
+    """Pages that are fetched leave their text, those that are rendered a picture, too."""
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROBES_LOW_RENDER": "auto", "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower()}).migrate().start()
+
+    def ask(tenant, path):
+        answer = tenant.call("GET", path)
+        return answer.headers["Content-Type"], answer.body
+
+    def events(tenant, monitor):
+        return tenant.get(f"/monitors/{monitor}/events?event_type=change")["events"]
+
+    try:
+        tenant, stranger = service.organisation(credits=1000), service.organisation()
+        made = {page: tenant.post("/monitors", {
+            "name": page, "key_columns": ["url"], "frequency": "1d", "rows": [{"url": f"{site}/{page}"}],
+            "struct": {"price": "css:.price | number"}}) for page in ("plain-price", "price")}
+        for page in made.values():
+            wait_until("a first check", lambda: tenant.finished_ticks(page["id"]), 60)
+        for price in (41, 39):  # the same, and another one
+            PRICE.now = price
+            for page in made.values():
+                ticks = len(tenant.finished_ticks(page["id"]))
+                tenant.post(f"/monitors/{page['id']}/trigger", {})
+                wait_until("a check", lambda: len(tenant.finished_ticks(page["id"])) > ticks, 60)
+        for name, page in made.items():
+            path = f"/monitors/{page['id']}/rows/{page['rows'][0]['id']}"
+            kept = tenant.get(f"{path}/snapshots")["snapshots"]
+            (change,) = events(tenant, page["id"])
+            assert [change["snapshot_id"], change["previous_snapshot_id"]] == [one["id"] for one in kept], "two of three checks"
+            assert change["event_group_id"] == change["snapshot_id"]
+            texts = [ask(tenant, f"/snapshots/{one['id']}/text") for one in kept]
+            lists = "- green\n- black\n" if name == "plain-price" else ""
+            assert texts == [("text/plain; charset=utf-8", f"# Tea\n{lists}{price}".encode()) for price in (39, 41)]
+            rendered = name == "price"
+            assert [one["rendered"] for one in kept] == [one["has_screenshot"] for one in kept] == [rendered] * 2
+            for one in kept:
+                for part in ("text", "screenshot"):
+                    assert stranger.call("GET", f"/snapshots/{one['id']}/{part}").status == 404
+            if not rendered:
+                assert tenant.call("GET", f"/snapshots/{kept[0]['id']}/screenshot").status == 404
+                continue
+            pictures = [ask(tenant, f"/snapshots/{one['id']}/screenshot") for one in kept]
+            assert {kind for kind, _ in pictures} == {"image/webp"} and pictures[0][1] != pictures[1][1]
+            width, height = picture_size(pictures[0][1])
+            assert 1200 < width <= 1280 and 3000 < height < 3500, "the whole page"
+            ROOT.joinpath("build/screenshots").mkdir(parents=True, exist_ok=True)
+            ROOT.joinpath("build/screenshots/snapshot.webp").write_bytes(pictures[0][1])
+            tenant.post(f"{path}/remove", {})
+            assert tenant.call("GET", f"/snapshots/{kept[0]['id']}/text").status == 404, "gone with its row"
+    finally:
+        assert service.stop() == 0

@@ -58,6 +58,15 @@ export async function ask(method, path, body) {
   return json;
 }
 
+// The text or the screenshot of a snapshot as a Blob; null where there is none.
+export async function readSnapshot(id, part) {
+  const answer = await fetch(`/admin/v1/snapshots/${id}/${part}`, {headers: {Authorization: `Bearer ${token.get() ?? ''}`},
+                                                                   signal: AbortSignal.timeout(ANSWER_MS_MAX)});
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  return answer.blob();
+}
+
 // Gives the browser what the port answers to a GET, as a file of this name. Throws Refused.
 export async function download(path, name) {
   const answer = await fetch(`/admin/v1${path}`, {headers: {Authorization: `Bearer ${token.get() ?? ''}`}});

@@ -1,11 +1,12 @@
 // One row: what is known of it now, how its numbers went, and its events.
 
-import {ask, query} from './api.js';
+import {ask, query, readSnapshot} from './api.js';
 import {diff} from './diff.js';
 import {badge, copyable, exactly, facts, h, link, number, replace, value, when} from './dom.js';
 import {stepChart} from './figures.js';
 import {showList} from './list.js';
 import {named} from './names.js';
+import {pageOf} from './snapshots.js';
 
 const EVENTS_SHOWN = 500;
 const EVENTS_A_PAGE = 50;
@@ -21,7 +22,8 @@ export function eventRow(event, monitorId) {
       monitorId && [' ', h('a', {href: `#/monitors/${monitorId}/rows/${event.row_id}`}, 'its row')]),
     change && diff(event),
     event.evidence && h('p', {class: 'note'}, event.evidence),
-    event.sources?.length > 0 && h('p', {class: 'note'}, 'Sources: ', event.sources.map(s => [link(s), ' '])));
+    event.sources?.length > 0 && h('p', {class: 'note'}, 'Sources: ', event.sources.map(s => [link(s), ' '])),
+    pageOf(event, readSnapshot));
 }
 
 // What is known of a row now, and where a field was looked for and never found.

@@ -53,6 +53,14 @@ export async function ask(method, path, body) {
   return json;
 }
 
+// The text or the screenshot of a snapshot as a Blob; null where there is none.
+export async function readSnapshot(id, part) {
+  const answer = await send('GET', `/snapshots/${id}/${part}`);
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  return answer.blob();
+}
+
 // A monitor without its rows, however many it has: they come last in the answer, and are not read.
 export async function readMonitor(id) {
   const answer = await send('GET', `/monitors/${id}`);

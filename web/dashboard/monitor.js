@@ -1,10 +1,11 @@
 // One monitor: its state, what it has seen, its rows, and what may be done with it; and one of its rows.
 
-import {ask, readMonitor, session} from './api.js';
+import {ask, readMonitor, readSnapshot, session} from './api.js';
 import {diff} from './diff.js';
 import {badge, exactly, facts, h, link, number, statusBadge, value, when} from './dom.js';
 import {stepChart} from './figures.js';
 import {again, button, list, pages, say, sureButton, tagList} from './parts.js';
+import {pageOf} from './snapshots.js';
 
 const EVENTS_OF_ROW = 500;
 
@@ -15,7 +16,8 @@ export function eventItem(event) {
   return h('li', null, h('p', null, h('strong', null, event.field ?? event.event_type), ' ', when(event.created_at), where),
     event.field && diff(event),
     event.evidence && h('p', {class: 'note'}, event.evidence),
-    event.sources?.length > 0 && h('p', {class: 'note'}, 'Sources: ', event.sources.map(s => [link(s), ' '])));
+    event.sources?.length > 0 && h('p', {class: 'note'}, 'Sources: ', event.sources.map(s => [link(s), ' '])),
+    pageOf(event, readSnapshot));
 }
 
 const eventItems = events => events.length === 0 ? h('p', {class: 'empty'}, 'Nothing yet.')

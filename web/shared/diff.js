@@ -128,6 +128,14 @@ function showLines(lines) {
   return shown;
 }
 
+// The lines of two long texts that differ.
+export function textDiff(from, to) {
+  const lines = lineDiff(from.split('\n'), to.split('\n'));
+  if (lines === null) return h('p', {class: 'note'}, 'Almost all of the text is another one.');
+  if (lines.every(([kind]) => kind === 'same')) return h('p', {class: 'note'}, 'The text is the same.');
+  return showLines(lines);
+}
+
 // What was beside what is.
 export function diff(event) {
   const {previous_value: from, current_value: to} = event;

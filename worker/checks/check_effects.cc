@@ -97,10 +97,28 @@ std::vector<store::ChannelDeliveryRecord> ChannelDeliveriesOf(const HeldChunk& c
   return deliveries;
 }
 
+std::optional<store::SnapshotRecord> SnapshotOf(const HeldChunk& chunk, RowRef ref,
+                                                const Verdict& verdict, const Observation* seen) {
+  if (seen == nullptr || seen->page == nullptr) return std::nullopt;
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
+  const bool is_first = !part.rows[ref.row].last_run_at && domain::IsCompleted(verdict.outcome);
+  if (!is_first && verdict.outcome != domain::Outcome::kChanged) return std::nullopt;
+  store::SnapshotRecord snapshot;
+  snapshot.org_id = chunk.claimed.org_id;
+  snapshot.monitor_id = part.part.monitor_id;
+  snapshot.row_id = part.rows[ref.row].row_id;
+  snapshot.tick_id = part.part.tick_id;
+  snapshot.id = domain::EventGroupId(snapshot.row_id, snapshot.tick_id);
+  snapshot.is_rendered = seen->rendered;
+  snapshot.page = seen->page;
+  return snapshot;
+}
+
 }  // namespace
 
 std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
-                                        const base::Clock& clock, NotificationSink* sink) {
+                                        const Observation* seen, const base::Clock& clock,
+                                        NotificationSink* sink) {
   const domain::ChunkPart& part = chunk.claimed.parts[ref.part].part;
   auto effects = std::make_unique<CheckEffects>();
   const auto event = [&](domain::EventType type) -> store::EventRecord& {
@@ -127,8 +145,9 @@ std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, cons
   }
   effects->delivery = NotificationOf(chunk, ref, verdict.outcome, clock, sink);
   effects->channel_deliveries = ChannelDeliveriesOf(chunk, ref, verdict.outcome, clock);
+  effects->snapshot = SnapshotOf(chunk, ref, verdict, seen);
   const bool nothing = effects->events.empty() && !effects->row && !effects->delivery &&
-                       effects->channel_deliveries.empty();
+                       effects->channel_deliveries.empty() && !effects->snapshot;
   return nothing ? nullptr : std::move(effects);
 }
 

@@ -22,9 +22,11 @@ inline constexpr std::string_view kRecordFailedClass = "record_failed";
 inline constexpr std::string_view kRecordFailedMessage =
     "the result of this check could not be stored";
 
-// What the verdict on a row's check writes; null where that is nothing.
+// What the verdict on a row's check writes; null where that is nothing. The page of `seen`, which
+// may be null, is kept at the row's first check, and where a change is told.
 std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
-                                        const base::Clock& clock, NotificationSink* sink);
+                                        const Observation* seen, const base::Clock& clock,
+                                        NotificationSink* sink);
 
 // What a check writes that failed without an answer of a probe: an error event that says `message`,
 // and its notification.

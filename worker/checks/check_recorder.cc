@@ -15,6 +15,8 @@ namespace {
 
 // Records under way at once: the next batch is gathered and sent while one commits.
 constexpr std::size_t kUnderWayMax = 2;
+// So many bytes of pages that are kept fill a transaction as much as one check more.
+constexpr std::size_t kPageBytesACheck = 8192;
 
 // New outcomes as ranges: runs of results in consecutive positions of one part.
 std::vector<store::OutcomeRange> Ranges(const HeldChunk& chunk,
@@ -61,6 +63,7 @@ store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckRes
     record.events.insert(record.events.end(), r.effects->events.begin(), r.effects->events.end());
     if (r.effects->row) record.rows.push_back(*r.effects->row);
     if (r.effects->delivery) record.deliveries.push_back(*r.effects->delivery);
+    if (r.effects->snapshot) record.snapshots.push_back(*r.effects->snapshot);
     record.channel_deliveries.insert(record.channel_deliveries.end(),
                                      r.effects->channel_deliveries.begin(),
                                      r.effects->channel_deliveries.end());
@@ -145,7 +148,14 @@ void CheckRecorder::AddResult(const ChunkPtr& chunk, CheckResult result) {
 }
 
 std::size_t CheckRecorder::WeightOf(const Item& item) const {
-  return item.taken.empty() ? item.work->unrecorded.size() : item.taken.size();
+  const auto& results = item.taken.empty() ? item.work->unrecorded : item.taken;
+  std::size_t weight = results.size();
+  for (const CheckResult& r : results) {
+    if (!r.effects || !r.effects->snapshot) continue;
+    const domain::SeenPage& page = *r.effects->snapshot->page;
+    weight += (page.text.size() + page.picture.size()) / kPageBytesACheck;
+  }
+  return weight;
 }
 
 // A chunk that is recorded one by one shares no batch with others.

@@ -313,9 +313,9 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
   // A chunk that is abandoned or lost has no use for the result.
   if (chunk->WantsResults()) {
     const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
-    auto effects = EffectsOf(*chunk, check->ref, verdict, clock_, sink_);
-    if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;
     const auto* seen = std::get_if<domain::Observation>(&result);
+    auto effects = EffectsOf(*chunk, check->ref, verdict, seen, clock_, sink_);
+    if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;
     hooks_.result(chunk, {check->ref, verdict.outcome, std::move(effects), Origin::kProbed,
                           verdict.never_observed, seen != nullptr && seen->rendered});
   }

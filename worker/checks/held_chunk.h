@@ -34,6 +34,7 @@ struct CheckEffects {
   std::optional<store::RowUpdate> row;
   std::optional<store::DeliveryRecord> delivery;
   std::vector<store::ChannelDeliveryRecord> channel_deliveries;  // one a channel of the monitor
+  std::optional<store::SnapshotRecord> snapshot;
   std::string address;  // of a failed check, for the log: "https://shop.example"; may be empty
 };
 

@@ -296,6 +296,7 @@ void LlmProbe::Impl::OnResponse(CheckId id, const net::HttpResponse& response) {
   ChatReading reading = ReadChatAnswer(response.body, check.request, check.PageOrNull());
   metrics.AddLlmTokens(check.request.spec->tier, reading.tokens.prompt, reading.tokens.completion);
   if (auto* observation = std::get_if<Observation>(&reading.result)) {
+    if (check.page) observation->page = check.page->kept;
     return Finish(id, std::move(*observation));
   }
   if (auto* refusal = std::get_if<ProbeFailure>(&reading.result)) {
@@ -421,6 +422,7 @@ void MixedProbe::Impl::AskModel(ProbeRequest prose, std::optional<html::PageText
                 said->fields.merge(seen.fields);
                 said->unread.merge(seen.unread);
                 said->rendered = seen.rendered;
+                if (said->page == nullptr) said->page = seen.page;
               }
               done(std::move(result));
             });

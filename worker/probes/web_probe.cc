@@ -14,12 +14,14 @@
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/role_config.h"
+#include "domain/monitor/field_description.h"
 #include "html/fetch.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
 #include "html/robots.h"
 #include "html/selector.h"
 #include "html/url_reference.h"
+#include "net/browser/page_load.h"
 #include "net/url.h"
 #include "worker/probes/spec_cache.h"
 
@@ -113,15 +115,77 @@ html::Fetched AsFetched(PageReading reading) {
   return std::make_shared<const FieldReading>(std::move(reading));
 }
 
+// Whether anything is observed of a row that is not known of it.
+bool IsNews(const base::Json& known, const Observation& seen) {
+  return std::any_of(seen.fields.begin(), seen.fields.end(), [&](const auto& field) {
+    const auto it = known.find(field.first);
+    const base::Json& value = field.second.value.Value();
+    return it == known.end() ? !value.is_null() : *it != value;
+  });
+}
+
+// Whether a check that observed this is one whose page is looked at later: the first, and those
+// that saw something new. Null where nothing is kept. Compares with a copy: another thread may look
+// into what the check knows.
+FieldSet::IsKept IsNewsOf(const ProbeRequest& request) {
+  if (request.spec->monitor_id.is_nil()) return nullptr;
+  if (!request.since) return [](const Observation&) { return true; };
+  return [known = request.known.Value()](const Observation& seen) { return IsNews(known, seen); };
+}
+
+// What is watched by its place in the page.
+std::vector<net::Outlined> OutlinedOf(const ProbeSpec& spec) {
+  std::vector<net::Outlined> outlined;
+  for (const WatchedField& field : spec.watched) {
+    auto description = domain::ParseFieldDescription(field.description);
+    const bool is_xpath = description.kind == domain::FieldDescription::Kind::kXPath;
+    if (!is_xpath && description.kind != domain::FieldDescription::Kind::kCss) continue;
+    outlined.push_back({is_xpath, std::move(description.selector)});
+  }
+  return outlined;
+}
+
+// Somebody else reads the texts of these pages, too.
+bool EveryPage(const Observation&) {
+  return true;
+}
+
+void AddPicture(std::string file, PageReading* reading) {
+  auto* seen = std::get_if<Observation>(&reading->result);
+  if (file.empty() || seen == nullptr || seen->page == nullptr) return;
+  domain::SeenPage page = *seen->page;
+  page.picture_hash = base::Sha256(file);
+  page.picture = std::move(file);
+  seen->page = std::make_shared<const domain::SeenPage>(std::move(page));
+  if (reading->text) reading->text->kept = seen->page;
+}
+
+// Hands the reading on, with a picture where the page is open and is kept. The check waits for the
+// picture: what is open is closed as soon as nothing needs it.
+void Picture(const std::shared_ptr<net::OpenPage>& open, const ProbeSpec& spec,
+             const FieldSet::IsKept& is_news, const PageReading& reading,
+             const std::function<void(PageReading)>& done) {
+  const auto* seen = std::get_if<Observation>(&reading.result);
+  const bool wants = open != nullptr && seen != nullptr && seen->page != nullptr && is_news(*seen);
+  if (!wants) return done(reading);
+  open->TakePicture(OutlinedOf(spec),
+                    [kept = PageReading(reading), done](std::string file) mutable {
+                      AddPicture(std::move(file), &kept);
+                      done(std::move(kept));
+                    });
+}
+
 // Compiles the fields where they are not kept any more; the page's time begins after that.
 html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
-                         std::size_t text_bytes_max, const html::FetchedPage& page,
-                         html::ReadingTime& time) {
-  if (kept != nullptr) return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max));
+                         std::size_t text_bytes_max, const FieldSet::IsKept& is_kept,
+                         const html::FetchedPage& page, html::ReadingTime& time) {
+  if (kept != nullptr) {
+    return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max, is_kept));
+  }
   const auto compiled = FieldSet::Compile(spec.watched);
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return *failure;
   time.Begin();
-  return AsFetched(std::get<FieldSet>(compiled).Read(page, time.stop(), text_bytes_max));
+  return AsFetched(std::get<FieldSet>(compiled).Read(page, time.stop(), text_bytes_max, is_kept));
 }
 
 }  // namespace
@@ -328,16 +392,25 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
   }
   // Weak: while the page is under way the fields may have to make room for others'.
   html::ReadPage read = [weak = std::weak_ptr(fields), spec = check.request.spec,
-                         text_bytes_max = check.text_bytes_max](const html::FetchedPage& page,
-                                                                html::ReadingTime& time) {
-    return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
+                         text_bytes_max = check.text_bytes_max,
+                         is_kept = check.text_bytes_max > 0 ? FieldSet::IsKept(EveryPage)
+                                                            : IsNewsOf(check.request)](
+                            const html::FetchedPage& page, html::ReadingTime& time) {
+    return ReadFields(weak.lock(), *spec, text_bytes_max, is_kept, page, time);
   };
-  std::function<void(html::Fetched)> then = [done = std::move(check.done),
-                                             url](html::Fetched fetched) {
+  const FieldSet::IsKept is_news = IsNewsOf(check.request);
+  const auto open = std::make_shared<std::shared_ptr<net::OpenPage>>();
+  if (is_news) {
+    fetch.on_open = [open](std::shared_ptr<net::OpenPage> page) { *open = std::move(page); };
+  }
+  std::function<void(html::Fetched)> then = [done = std::move(check.done), url, open, is_news,
+                                             spec = check.request.spec](html::Fetched fetched) {
     if (const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched)) {
       // Under this key nothing else is kept.
       const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
-      if (!html::LeadsToLogin(url, reading)) return done(reading);
+      if (!html::LeadsToLogin(url, reading)) {
+        return Picture(std::exchange(*open, nullptr), *spec, is_news, reading, done);
+      }
       fetched = html::LoginRequired(reading);
     }
     auto& failure = std::get<ProbeFailure>(fetched);

@@ -27,12 +27,13 @@ template <typename Fields, typename Request>
 void EachOfRequest(Fields&& field, Request& request) {
   // The organisation has a column of its own; the wait and what is called stay with who asks. Steps
   // and cookies go apart, as they may be secret.
-  auto& [org_id, url, wait_for, steps, cookies, reads_cookies, timeout, wait_max, on_turn] =
-      request;
+  auto& [org_id, url, wait_for, steps, cookies, reads_cookies, timeout, wait_max, holds_open,
+         on_turn] = request;
   field("url", url);
   field("wait_for", wait_for);
   field("timeout_ms", timeout);
   field("reads_cookies", reads_cookies);
+  field("takes_picture", holds_open);
 }
 
 template <typename Fields, typename Response>
@@ -51,7 +52,8 @@ void EachOfResponse(Fields&& field, Response& response) {
 
 template <typename Fields, typename Page>
 void EachOfPage(Fields&& field, Page& page) {
-  auto& [response, url, kind, bytes, refused, failed_step, cookies] = page;
+  // Cookies are secret, and of an open page its picture goes.
+  auto& [response, url, kind, bytes, refused, failed_step, cookies, open] = page;
   EachOfResponse(field, response);
   field("url", url);
   field("kind", kind);
@@ -245,6 +247,7 @@ net::RenderRequest UnpackRenderRequest(const std::string& message, const RenderS
 std::string PackRenderedPage(const net::RenderedPage& page, const RenderSeal& seal) {
   base::Json document = base::Json::object();
   EachOfPage(Writer{document}, page);
+  if (page.open != nullptr) document["picture"] = page.open->taken();
   if (!page.cookies.empty()) PutSealed(&document, net::CookiesText(page.cookies), seal);
   const std::vector<std::uint8_t> plain = base::Json::to_cbor(document);
   if (plain.size() <= kRenderMessageBytesMax) return Compressed(plain);
@@ -261,6 +264,9 @@ net::RenderedPage UnpackRenderedPage(const std::string& message, const RenderSea
   return ReadGuarded(message, [&seal](const base::Json& document) {
     net::RenderedPage page;
     EachOfPage(Reader{document}, page);
+    if (const auto it = document.find("picture"); it != document.end()) {
+      page.open = std::make_unique<net::OpenPage>(it->get<std::string>());
+    }
     const std::string cookies = TakeSealed(document, seal);
     if (!cookies.empty()) {
       page.cookies = net::ParseCookies(cookies).value_or(decltype(page.cookies){});

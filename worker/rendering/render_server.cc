@@ -183,6 +183,18 @@ void RenderServer::Begin(const base::Uuid& id) {
 
 void RenderServer::OnRendered(const base::Uuid& id, const base::Uuid& token,
                               net::RenderedPage rendered) {
+  if (rendered.open == nullptr) return Answer(id, token, std::move(rendered));
+  // Whether it is kept is known to who asks alone, after the page has gone.
+  const std::shared_ptr<net::OpenPage> open = std::move(rendered.open);
+  const auto page = std::make_shared<net::RenderedPage>(std::move(rendered));
+  open->TakePicture({}, live_.Guard([this, id, token, page, open](std::string file) {
+    page->open = std::make_unique<net::OpenPage>(std::move(file));
+    Answer(id, token, std::move(*page));
+  }));
+}
+
+void RenderServer::Answer(const base::Uuid& id, const base::Uuid& token,
+                          net::RenderedPage rendered) {
   const auto it = pages_.find(id);
   serve_.Wake();  // there is room
   if (it == pages_.end() || it->second.lease.token != token) return;

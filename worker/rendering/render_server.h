@@ -90,6 +90,7 @@ class RenderServer {
   void Hold(store::ClaimedRender claimed, const base::Uuid& token);
   void Begin(const base::Uuid& id);
   void OnRendered(const base::Uuid& id, const base::Uuid& token, net::RenderedPage rendered);
+  void Answer(const base::Uuid& id, const base::Uuid& token, net::RenderedPage rendered);
   void OnAnswered(const base::Uuid& id, const base::Uuid& token, bool written);
   void Forget(const base::Uuid& id);
   void GiveBackOffers();

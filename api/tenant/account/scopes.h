@@ -25,7 +25,7 @@ constexpr std::optional<domain::KeyScope> ScopeOf(std::string_view pattern) {
       {"/search", KeyScope::kSearch},          {"/workflows", KeyScope::kWorkflows},
       {"/templates", KeyScope::kWorkflows},    {"/credits", KeyScope::kRead},
       {"/account", KeyScope::kAccount},        {"/oauth/clients", KeyScope::kAccount},
-      {"/dashboard/session", KeyScope::kRead},
+      {"/dashboard/session", KeyScope::kRead}, {"/snapshots", KeyScope::kMonitors},
   };
   for (const Room& room : kRooms) {
     if (pattern.starts_with(room.prefix)) return room.scope;

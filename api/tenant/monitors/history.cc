@@ -6,14 +6,17 @@
 
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
+#include "api/kit/snapshot_content.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_calls.h"
 #include "base/json.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/monitor_json.h"
+#include "domain/monitor/observation.h"
 #include "domain/text/limits.h"
 #include "store/deliveries/delivery_views.h"
 #include "store/monitors/events.h"
+#include "store/monitors/snapshots.h"
 
 namespace vedette::api {
 
@@ -140,6 +143,61 @@ rest::Handled ListAllEvents(Call& call) {
   store::EventListFilter filter;
   filter.scope = call.caller.scope();
   return SendEvents(call, std::move(filter), call.caller.team_id.value_or(call.caller.org_id));
+}
+
+namespace {
+
+std::string SnapshotText(const store::Snapshot& snapshot) {
+  base::Json json{
+      {"id", snapshot.id.ToString()},
+      {"previous_id", nullptr},
+      {"url", snapshot.url},
+      {"rendered", snapshot.is_rendered},
+      {"text_bytes", snapshot.text_bytes},
+      {"truncated", snapshot.text_bytes > static_cast<int>(domain::kSnapshotTextBytesMax)},
+      {"has_screenshot", snapshot.has_picture},
+      {"created_at", base::FormatTimestamp(snapshot.created_at)}};
+  if (snapshot.previous_id) json["previous_id"] = snapshot.previous_id->ToString();
+  return base::DumpJson(json);
+}
+
+rest::Reply SnapshotOf(Call& call, store::SnapshotPart part) {
+  const base::Uuid id = call.Id(0, "snapshot");
+  return rest::SnapshotReply(store::ReadSnapshot(call.session(), call.caller.scope(), id, part),
+                             part);
+}
+
+}  // namespace
+
+rest::Handled ListSnapshots(Call& call) {
+  const auto monitor = FindMonitor(call);
+  const auto row = FindRow(call, monitor);
+  rest::Problems problems;
+  rest::QueryReader query(call.request().query, &problems);
+  const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
+  query.Finish({"cursor"});
+  problems.Check();
+  const rest::CursorOf list = SnapshotsOf(row.id);
+  std::optional<std::int64_t> before;
+  if (const auto cursor = query.Text("cursor")) {
+    before = rest::DecodeCursor(list, *cursor);
+    if (!before) return rest::InvalidCursor();
+  }
+  const auto page =
+      rest::CutPage(store::ListSnapshots(call.session(), row.id, before, limit + 1), limit,
+                    [&](const store::Snapshot& s) { return rest::EncodeCursor(list, s.tick_id); });
+  return rest::Reply{
+      200, rest::PageText("snapshots", page, [](const store::Snapshot& s, std::string* text) {
+        text->append(SnapshotText(s));
+      })};
+}
+
+rest::Handled ShowSnapshotText(Call& call) {
+  return SnapshotOf(call, store::SnapshotPart::kText);
+}
+
+rest::Handled ShowSnapshotPicture(Call& call) {
+  return SnapshotOf(call, store::SnapshotPart::kPicture);
 }
 
 namespace {

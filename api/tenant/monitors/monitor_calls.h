@@ -32,6 +32,9 @@ inline rest::CursorOf TicksOf(const base::Uuid& monitor_id) {
 inline rest::CursorOf EventsOf(const base::Uuid& monitor_team_or_org_id) {
   return {'e', monitor_team_or_org_id};
 }
+inline rest::CursorOf SnapshotsOf(const base::Uuid& row_id) {
+  return {'n', row_id};
+}
 inline rest::CursorOf DeliveriesOf(const base::Uuid& monitor_id) {
   return {'d', monitor_id};
 }

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "api/tenant/handlers.h"
+#include "base/compression.h"
+#include "base/crypto.h"
 #include "tests/store/support/tenant_support.h"
 #include "tests/support/jose.h"
 
@@ -36,6 +38,7 @@ class ApiTenants : public ApiTest {
   static bool NamesAThing(const api::Route& route) {
     return route.pattern.find("{monitor_id}") != std::string_view::npos ||
            route.pattern.find("{task_id}") != std::string_view::npos ||
+           route.pattern.find("{snapshot_id}") != std::string_view::npos ||
            route.pattern.find("{investigation_id}") != std::string_view::npos ||
            route.pattern.find("{client_id}") != std::string_view::npos;
   }
@@ -46,6 +49,7 @@ class ApiTenants : public ApiTest {
     std::string path(route.pattern);
     for (const auto& [name, id] : {std::pair<std::string, std::string>{"{monitor_id}", monitor},
                                    {"{row_id}", row},
+                                   {"{snapshot_id}", row},  // see NewSnapshot
                                    {"{task_id}", task},
                                    {"{investigation_id}", investigation},
                                    {"{client_id}", client},
@@ -74,6 +78,18 @@ class ApiTenants : public ApiTest {
     const Json key{{"public_key_pem", test::NewKey("P-256").PublicPem()}, {"kid", "k1"}};
     Ask("POST", "/oauth/clients/" + id + "/keys", key);
     return id;
+  }
+
+  // What the page of the row was like, under the row's own id.
+  void NewSnapshot(const std::string& monitor, const std::string& row) {
+    const std::string text = base::HexEncode(base::Compressed("a"));
+    Sql("insert into snapshot_content (org_id, hash, body) values ('" + acme.org_id +
+        "', '\\x01', '\\x" + text + "'), ('" + acme.org_id + "', '\\x02', 'a')");
+    Sql("insert into snapshot (id, org_id, monitor_id, row_id, tick_id, url, is_rendered, "
+        "text_hash, "
+        "text_bytes, picture_hash) values ('" +
+        row + "', '" + acme.org_id + "', '" + monitor + "', '" + row +
+        "', 1, 'https://a.example/', true, '\\x01', 1, '\\x02')");
   }
 
   // A job of the key's team that costs nothing.
@@ -402,6 +418,7 @@ TEST_F(ApiTenants, ForeignIdsAre404OnEveryRouteOfTheTableAndNothingChanges) {
   const std::string theirs = NewMonitor(
       {{"team_id", team}, {"run_id", "r"}, {"webhook_url", "https://hooks.example.com/"}});
   const std::string their_row = FirstRow(theirs);
+  NewSnapshot(theirs, their_row);
   const std::string their_job = NewJob(NewKey(acme.org_id, team));
   const std::string their_inquiry = NewInvestigation(NewKey(acme.org_id, team));
   const std::string their_client = NewClient();

@@ -197,6 +197,7 @@ TEST(Keys, ThoseOfPricesAndRetentionSetWhatTheyAreNamedFor) {
   EXPECT_EQ(c.retention.jobs, hours(106));
   EXPECT_EQ(c.retention.runs, hours(107));
   EXPECT_EQ(c.retention.run_data, hours(108));
+  EXPECT_EQ(c.retention.snapshots, hours(109));
 }
 
 // Values one of which every key takes and none of which is a default.

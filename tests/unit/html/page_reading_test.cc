@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/compression.h"
+#include "base/crypto.h"
+
 namespace vedette::html {
 namespace {
 
@@ -25,6 +28,16 @@ TEST(PageReadings, CountTheTextThatAReaderSees) {
   PageReading reading;
   reading.text = PageText{std::string(100, 'u'), std::string(5000, 't')};
   EXPECT_EQ(BytesOf(reading), sizeof(PageReading) + 5100);
+}
+
+TEST(PageReadings, CountThePageThatIsKept) {
+  PageReading reading = Seen("1");
+  const std::size_t before = BytesOf(reading);
+  domain::SeenPage page;
+  page.text = std::string(3000, 't');
+  std::get<domain::Observation>(reading.result).page =
+      std::make_shared<const domain::SeenPage>(page);
+  EXPECT_GE(BytesOf(reading), before + 3000);
 }
 
 TEST(PageReadings, CountEachPartOfAFieldByItsLength) {
@@ -54,6 +67,42 @@ TEST(PageReadings, CountEveryFieldWhateverItIsAndThoseThatWereNotRead) {
   observation.unread["shown"] = {"made_by_scripts", std::string(500, 'm'), false, {}};
   EXPECT_GE(BytesOf(reading), before + 500);
   EXPECT_TRUE(grows()) << "what could not be read";
+}
+
+std::string TextKept(std::string body, std::string type = "text/html") {
+  const FetchedPage page{std::move(body), std::move(type), "https://acme.example/"};
+  PageForms forms(page);
+  const auto seen = SeenPageOf(&forms, page.url);
+  if (seen == nullptr) return "none";
+  EXPECT_EQ(seen->url, page.url);
+  const auto text = base::Decompressed(seen->text, domain::kSnapshotTextBytesMax);
+  EXPECT_EQ(seen->text_hash, base::Sha256(text.value_or("")));
+  return text.value_or("broken");
+}
+
+TEST(SeenPages, SayWhatAReaderSeesInLinesWithTheMarksOfMarkdown) {
+  EXPECT_EQ(
+      TextKept("<html><head><title>no</title><script>no()</script></head><body>"
+               "<h1>Tea  <em>and</em>\nmore</h1><p>One <a href='/x?sid=7'>link</a><br>two</p>"
+               "<ul><li>green<ul><li><p>sencha</p></li></ul></li><li>black</li></ul>"
+               "<blockquote>said</blockquote><hr><img alt='a cup' src=c.png>"
+               "<table><tr><th>name</th><th>price</th></tr><tr><td>tea</td><td>5</td></tr>"
+               "</table><pre>a\nb</pre><style>no</style><noscript>no</noscript></body></html>"),
+      "# Tea and more\nOne link\ntwo\n- green\n  - sencha\n- black\n> said\n---\n![a cup]\n"
+      "name | price\ntea | 5\na\nb");
+}
+
+TEST(SeenPages, OfOtherDocumentsSayTheirLines) {
+  EXPECT_EQ(TextKept(R"({"a":[1,{"b":"c"}]})", "application/json"),
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"c\"\n    }\n  ]\n}");
+  EXPECT_EQ(TextKept("{ broken\n json", "application/json"), "{ broken\njson");
+  EXPECT_EQ(TextKept(" a \n\n b", "text/plain"), "a\nb");
+}
+
+TEST(SeenPages, AreCutBetweenTwoCharactersWhereTheySayTooMuch) {
+  const std::string text =
+      TextKept("<p>" + std::string(domain::kSnapshotTextBytesMax - 1, 'a') + "\xc3\xa4b");
+  EXPECT_EQ(text, std::string(domain::kSnapshotTextBytesMax - 1, 'a'));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "net/browser/browser.h"
 #include "tests/unit/net/client_support.h"
@@ -140,6 +141,28 @@ class TestBrowser {
                        [result](RenderedPage page) { result->set_value(std::move(page)); });
     });
     return result->get_future();
+  }
+  // The picture of a page that is held for it, where `wanted`; else what is left of the page once
+  // nobody holds it: nothing.
+  std::string Picture(const std::string& url, bool wanted, std::vector<Outlined> outlined = {}) {
+    std::promise<std::string> result;
+    loop_.loop.Post([&] {
+      RenderRequest request;
+      request.org_id = base::Uuid::V4();
+      request.url = url;
+      request.holds_open = true;
+      request.timeout = milliseconds(30'000);
+      request.wait_max = milliseconds(120'000);
+      browser_->Render(std::move(request), [&](RenderedPage page) {
+        if (page.open == nullptr || page.response.body.empty()) {
+          return result.set_value("it is not held: " + page.response.error);
+        }
+        if (!wanted) return result.set_value("");
+        page.open->TakePicture(outlined,
+                               [&result](std::string file) { result.set_value(std::move(file)); });
+      });
+    });
+    return result.get_future().get();
   }
   BrowserCounts Counts() {
     return loop_.Run([&] { return browser_->counts(); });

@@ -95,6 +95,29 @@ TEST_F(BrowserTest, WhatIsNoHtmlComesAsItWasSent) {
   EXPECT_EQ(page.response.Header("content-type"), "application/json; charset=utf-8");
 }
 
+TEST_F(BrowserTest, APictureIsTakenOfAPageThatIsHeldAndThenThePageIsClosed) {
+  const Site site(Pages{{"/", "<h1>Tea</h1><p id=p>41</p><div style=height:3000px></div>"}});
+  const std::string plain = browser().Picture(site.Url("/"), true);
+  const std::string outlined = browser().Picture(
+      site.Url("/"), true, {{false, "#p"}, {true, "//h1/text()"}, {false, "!no selector"}});
+  for (const std::string& picture : {plain, outlined}) {
+    ASSERT_GT(picture.size(), 100U) << picture;
+    EXPECT_EQ(picture.substr(0, 4), "RIFF");
+    EXPECT_EQ(picture.substr(8, 4), "WEBP");
+    EXPECT_LE(picture.size(), kPictureBytesMax);
+  }
+  EXPECT_NE(plain, outlined) << "the elements have an outline";
+  EXPECT_EQ(Counts().open, 0U);
+}
+
+TEST_F(BrowserTest, APageThatIsHeldIsClosedWhenNobodyWantsItsPicture) {
+  const Site site(Pages{{"/", "<p>fine</p>"}});
+  EXPECT_EQ(browser().Picture(site.Url("/"), false), "");
+  EXPECT_EQ(Counts().open, 0U);
+  EXPECT_THAT(browser().Picture(site.Url("/none"), true), HasSubstr("it is not held"));
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+}
+
 TEST_F(BrowserTest, APageKeepsNothingForTheNext) {
   const Site site(Pages{{"/",
                          "<p id=a></p><script>a.textContent = 'was ' + (localStorage.x || "

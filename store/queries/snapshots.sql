@@ -1,0 +1,66 @@
+-- What pages said and looked like (0014_snapshots.sql).
+
+-- name: snapshot_list
+-- A row's, newest first, before tick @before_tick_id.
+select id, tick_id, previous_id, url, is_rendered, text_bytes, picture_hash is not null as has_picture,
+       created_at
+from snapshot
+where row_id = @row_id and tick_id < @before_tick_id
+order by tick_id desc
+limit @limit
+
+-- name: snapshot_text
+select c.body
+from snapshot s
+join monitor m on m.id = s.monitor_id and m.deleted_at is null
+join snapshot_content c on c.org_id = s.org_id and c.hash = s.text_hash
+where s.id = @id and (@org_id::uuid is null or s.org_id = @org_id) and (@team_id::uuid is null or m.team_id = @team_id)
+
+-- name: snapshot_picture
+select c.body
+from snapshot s
+join monitor m on m.id = s.monitor_id and m.deleted_at is null
+join snapshot_content c on c.org_id = s.org_id and c.hash = s.picture_hash
+where s.id = @id and (@org_id::uuid is null or s.org_id = @org_id) and (@team_id::uuid is null or m.team_id = @team_id)
+
+-- name: snapshots_of_row_forget
+-- Locks what they had, so that nobody takes it again meanwhile.
+with gone as (
+  delete from snapshot where row_id = @row_id returning org_id, text_hash, picture_hash
+), contents as (
+  select org_id, text_hash as hash from gone
+  union
+  select org_id, picture_hash from gone where picture_hash is not null
+)
+select c.org_id, c.hash
+from snapshot_content c
+where (c.org_id, c.hash) in (select org_id, hash from contents)
+order by c.org_id, c.hash
+for update
+
+-- name: snapshot_contents_forget
+-- Those that no snapshot has any more.
+delete from snapshot_content c
+using (select unnest(@org_id::uuid[]) as org_id, unnest(@hash::bytea[]) as hash) as u
+where c.org_id = u.org_id and c.hash = u.hash
+  and not exists (select from snapshot s where s.org_id = c.org_id and s.text_hash = c.hash)
+  and not exists (select from snapshot s where s.org_id = c.org_id and s.picture_hash = c.hash)
+
+-- name: snapshot_default_expire
+with gone as (
+  delete from only snapshot_default
+  where ctid = any (array(
+    select ctid from only snapshot_default
+    where tick_id < extract(epoch from now() - @kept_h * interval '1 hour') * 1000000 limit @limit))
+  returning 1)
+select count(*) from gone
+
+-- name: snapshot_content_expire
+-- A partition of snapshots is kept up to a week longer, and used_at is right to within a day.
+with gone as (
+  delete from snapshot_content
+  where (org_id, hash) in (select org_id, hash from snapshot_content
+                           where used_at < now() - @kept_h * interval '1 hour' - interval '9 days' limit @limit)
+    and used_at < now() - @kept_h * interval '1 hour' - interval '9 days'
+  returning 1)
+select count(*) from gone
