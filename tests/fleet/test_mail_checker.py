@@ -34,7 +34,7 @@ class Ledger:
 class Cluster:
     """The database of it: a delivered message each of those who stay."""
 
-    def execute(self, statement):
+    def execute(self, statement, parameters=None):
         if "from recipient" in statement:
             return [("r0", STAYING[0]), ("r1", STAYING[1])]
         if "from delivery_attempt" in statement:
