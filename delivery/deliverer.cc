@@ -114,6 +114,16 @@ std::string_view OutcomeName(AttemptEnd end) {
   return "dead";
 }
 
+// The same of a channel's e-mail, by what its relay said; nothing for what is no e-mail, and for
+// what was not tried.
+std::optional<std::string_view> MailOutcomeName(const domain::Notification& notification,
+                                                const SendResult& result) {
+  const auto* check = std::get_if<domain::CheckNotice>(&notification.about);
+  if (check == nullptr || !check->recipient_id || !result.tried) return std::nullopt;
+  if (result.end) return *result.end == AttemptEnd::kDelivered ? "sent" : "bounced";
+  return result.status_code ? "refused" : "unreachable";
+}
+
 // What never came to a request says nothing about the receiver, and one whose answer decides works.
 domain::ReceiverState ReceiverOf(const SendResult& result) {
   if (result.tried && result.end) return domain::ReceiverState::kWorks;
@@ -166,7 +176,8 @@ Deliverer::Deliverer(base::EventLoop& loop, store::Pool& pool, net::HttpClient& 
               {.renew = store::RenewDeliveries,
                .give_back = lease::GiveBackAtOnce(store::ReleaseDeliveries),
                .lost = [this](const base::Uuid& id) { OnLeaseLost(id); },
-               .given_back = [this] { DrainStep(); }}),
+               .given_back = [this] { DrainStep(); },
+               .since_boot = [&clock] { return clock.SinceBoot(); }}),
       settler_(loop, pool, clock, config.delivery, log, [this] { OnSettled(); }),
       drain_(loop, config.delivery.drain_timeout_ms,
              {.idle = [this] { return Idle(); },
@@ -248,7 +259,7 @@ void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {
   const base::Uuid id = delivery.notification.delivery_id;
   const base::Uuid org_id = delivery.notification.org_id;
   const base::Uuid endpoint_id = delivery.notification.endpoint_id;
-  leases_.Hold({id, delivery.lease_token});
+  leases_.Hold({id, delivery.lease_token}, delivery.notification.read_at);
   // Its lease ended and it was claimed again here: the attempt under way goes on under the new
   // lease, and one that waits keeps its turn.
   if (const auto it = held_.find(id); it != held_.end()) {
@@ -291,7 +302,9 @@ void Deliverer::NoteOverdue() {
 
 void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
   Held& held = held_.at(delivery_id);
-  if (held.state == Held::State::kLost) {
+  if (!leases_.IsCertain(delivery_id)) {
+    leases_.Drop(delivery_id);
+    more_ = true;  // it is claimed again
     const base::Uuid endpoint_id = held.delivery.notification.endpoint_id;
     held_.erase(delivery_id);
     LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, Held::State::kLost);
@@ -302,10 +315,12 @@ void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
   if (!overdue_timer_.active()) {
     overdue_timer_.Start(config_.delivery.slow_after_ms / 4, config_.delivery.slow_after_ms / 4);
   }
-  sender_.Send(held.delivery.notification, held.delivery.attempts + 1,
-               [this, delivery_id, at = clock_.Now()](SendResult result) {
-                 OnSent(delivery_id, at, std::move(result));
-               });
+  sender_.Send(
+      held.delivery.notification, held.delivery.attempts + 1,
+      [this, delivery_id, at = clock_.Now()](SendResult result) {
+        OnSent(delivery_id, at, std::move(result));
+      },
+      [this, delivery_id] { return leases_.IsCertain(delivery_id); });
 }
 
 void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_at,
@@ -326,6 +341,9 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   const NextStep next = Decide(held.delivery, attempted_at, result);
   metrics_.ObserveDeliveryAttempt(result.duration);
   metrics_.AddDeliveries(OutcomeName(next.end), 1);
+  if (const auto mail = MailOutcomeName(held.delivery.notification, result)) {
+    metrics_.AddMails(*mail, 1);
+  }
   const domain::ReceiverState receiver = ReceiverOf(result);
   settler_.Add(RecordOf(held.delivery, attempted_at, next, std::move(result)));
   LeaveLane(endpoint_id, receiver, held.state);

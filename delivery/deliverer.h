@@ -76,7 +76,8 @@ class Deliverer {
 
  private:
   // A delivery from its claim to the end of its attempt. A lease that is lost during the attempt
-  // changes nothing: whether the attempt counts is for the database to say.
+  // changes nothing: whether the attempt counts is for the database to say. One whose lease may be
+  // over when its turn comes is not sent: it is left to who claims it next.
   //
   //   kWaiting -- its turn --> kSending -- for [delivery] slow_after_ms --> kOverdue
   //     |  ^

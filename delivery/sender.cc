@@ -220,8 +220,9 @@ bool Sender::IsFresh(std::chrono::nanoseconds read_at) const {
 }
 
 void Sender::Send(const domain::Notification& notification, int attempt,
-                  std::function<void(SendResult)> done) {
+                  std::function<void(SendResult)> done, std::function<bool()> may) {
   Waiting waiting{notification, attempt, std::move(done)};
+  waiting.may = std::move(may);
   if (std::holds_alternative<domain::JobNotice>(notification.about) || ChannelOf(notification)) {
     SendWithRoom(std::move(waiting));
     return;
@@ -335,7 +336,8 @@ void Sender::Moved(const Waiting& waiting) {
   SendResult moved;
   moved.tried = false;
   moved.moved = true;
-  waiting.done(std::move(moved));
+  loop_.Post(live_.Guard(
+      [done = waiting.done, moved = std::move(moved)]() mutable { done(std::move(moved)); }));
 }
 
 // A channel that moved or was deleted since the claim is left to the next one; a test has no claim.
@@ -424,6 +426,7 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
 
 // With its headers and body.
 void Sender::Call(const Waiting& waiting, net::HttpRequest request) {
+  if (waiting.may && !waiting.may()) return Moved(waiting);
   request.method = "POST";
   request.url = waiting.notification.url;
   request.trust = net::Trust::kTenant;
@@ -463,6 +466,7 @@ void Sender::Mail(const Waiting& waiting, const store::ChannelMessage& message) 
   if (!mail_) return Fail(waiting, "mail: there is no relay. Configure [mail] relay");
   auto mail = MailRequest(message, waiting.notification, config_, clock_.Now());
   if (!mail) return GiveUp(waiting, "recipient: the address is not told any more, or not yet");
+  if (waiting.may && !waiting.may()) return Moved(waiting);
   mail_->Send(std::move(*mail),
               live_.Guard([done = waiting.done, room = waiting.room](net::MailOutcome outcome) {
                 using End = net::MailOutcome::End;

@@ -47,8 +47,9 @@ struct SendResult {
   std::string answer;                // the first bytes of the body
   std::optional<std::chrono::milliseconds> retry_after;
   std::chrono::microseconds duration{};
-  bool tried = true;   // false: it never came to a request, which is not the receiver's failure
-  bool moved = false;  // not tried because its monitor now sends to another receiver, or to none
+  bool tried = true;  // false: it never came to a request, which is not the receiver's failure
+  // Not tried: its monitor now sends to another receiver, or to none, or it may not go any more.
+  bool moved = false;
   // What it means for the notification, where that is not what a status of HTTP says.
   std::optional<domain::AttemptEnd> end{};
 };
@@ -68,9 +69,10 @@ class Sender {
          const base::Clock& clock, const config::Config& config, base::Logger log);
 
   // `attempt` counts from 1. `done` is called exactly once, later, unless this object ends before.
-  // One without an endpoint_id, a test, goes to the url it has.
+  // One without an endpoint_id, a test, goes to the url it has. `may` is asked when everything has
+  // been read and the request is to be made: whether it may still go. Empty: it may.
   void Send(const domain::Notification& notification, int attempt,
-            std::function<void(SendResult)> done);
+            std::function<void(SendResult)> done, std::function<bool()> may = {});
 
  private:
   struct Cached {
@@ -88,6 +90,7 @@ class Sender {
     std::function<void(SendResult)> done;
     int reads = 0;                 // made for it that took too long to be of use
     std::shared_ptr<Room> room{};  // of one whose body is read
+    std::function<bool()> may{};
   };
   using WaitingList = std::vector<Waiting>;
   // What one reading of the database gave.
@@ -108,7 +111,7 @@ class Sender {
   static const std::string* BodyOf(const domain::JobNotice& job, const Reading& reading);
   void PostAsRead(Waiting waiting, const Reading& reading);
   void PostToChannel(Waiting waiting, const Reading& reading);
-  static void Moved(const Waiting& waiting);
+  void Moved(const Waiting& waiting);
   void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
   void Call(const Waiting& waiting, net::HttpRequest request);
   void Mail(const Waiting& waiting, const store::ChannelMessage& message);

@@ -290,8 +290,8 @@ class Batcher {
     TakeFrom(next->second, now, &batch);
     if (!batch.items.empty()) {
       Begin(std::move(batch));
-    } else if (next->second.entries.empty()) {
-      groups_.erase(next);  // nothing of it was wanted any more
+    } else if (next->second.entries.empty() && !next->second.busy) {
+      groups_.erase(next);  // nothing of it was wanted any more, and no batch of it is under way
     }
     return true;
   }
@@ -346,6 +346,7 @@ class Batcher {
     const bool others = std::any_of(batches_.begin(), batches_.end(),
                                     [&](const Batch& other) { return other.group == ended.group; });
     const auto group = groups_.find(ended.group);
+    base::Assert(group != groups_.end(), "a group is known while a batch of it is under way");
     group->second.busy = others;
     if (!others && group->second.entries.empty()) groups_.erase(group);
     return ended;

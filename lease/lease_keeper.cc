@@ -45,14 +45,24 @@ void LeaseKeeper::Start() {
   renew_.Start();
 }
 
-void LeaseKeeper::Hold(const store::Lease& lease) {
-  held_[lease.id] = lease.token;
+void LeaseKeeper::Hold(const store::Lease& lease, std::chrono::nanoseconds from) {
+  held_[lease.id] = {lease.token, from};
+  if (SinceBoot() - from >= lease_ / kRenewalsPerLease) renew_.Wake();
+}
+
+std::chrono::nanoseconds LeaseKeeper::SinceBoot() const {
+  return hooks_.since_boot ? hooks_.since_boot() : std::chrono::nanoseconds{};
+}
+
+bool LeaseKeeper::IsCertain(const base::Uuid& id) const {
+  const auto it = held_.find(id);
+  return it != held_.end() && SinceBoot() - it->second.from < lease_;
 }
 
 std::optional<store::Lease> LeaseKeeper::Drop(const base::Uuid& id) {
   const auto it = held_.find(id);
   if (it == held_.end()) return std::nullopt;
-  const store::Lease lease{id, it->second};
+  const store::Lease lease{id, it->second.token};
   held_.erase(it);
   return lease;
 }
@@ -69,10 +79,11 @@ Step<LeaseKeeper::Renewal>::Job LeaseKeeper::Renew() {
   if (held_.empty()) return nullptr;
   Renewal renewal;
   renewal.asked.reserve(held_.size());
-  for (const auto& [id, token] : held_) renewal.asked.push_back({id, token});
+  for (const auto& [id, held] : held_) renewal.asked.push_back({id, held.token});
+  renewal.began = SinceBoot();
   return [renewal = std::move(renewal), renew = hooks_.renew,
           lease = lease_](store::Session& session) {
-    return Renewal{renewal.asked, renew(session, renewal.asked, lease)};
+    return Renewal{renewal.asked, renew(session, renewal.asked, lease), renewal.began};
   };
 }
 
@@ -82,7 +93,11 @@ void LeaseKeeper::OnRenewed(const Renewal& renewal) {
     const auto it = held_.find(lease.id);
     // Dropped, given back or claimed again while the renewal was under way: its answer is about a
     // lease that is not held here any more.
-    if (it == held_.end() || it->second != lease.token || kept.contains(lease.id)) continue;
+    if (it == held_.end() || it->second.token != lease.token) continue;
+    if (kept.contains(lease.id)) {
+      it->second.from = renewal.began;
+      continue;
+    }
     held_.erase(it);
     if (hooks_.lost) hooks_.lost(lease.id);
   }

@@ -53,6 +53,8 @@ class LeaseKeeper {
     // Everything that was to be given back is, or could not be: then the leases end by themselves.
     // May be empty.
     std::function<void()> given_back{};
+    // The time since boot, for who asks IsCertain. Else empty.
+    std::function<std::chrono::nanoseconds()> since_boot{};
   };
 
   LeaseKeeper(base::EventLoop& loop, store::Pool& pool, base::Logger log,
@@ -61,8 +63,10 @@ class LeaseKeeper {
   // Begins to renew, kRenewalsPerLease times in the time of a lease.
   void Start();
 
-  // Keeps the lease from now on. What is held already goes on under the new token.
-  void Hold(const store::Lease& lease);
+  // Keeps the lease from now on. What is held already goes on under the new token. `from`: since
+  // boot, a moment before the transaction began that gave the lease; it is renewed at once where
+  // that was long ago.
+  void Hold(const store::Lease& lease, std::chrono::nanoseconds from = {});
 
   // Forgets the lease without a word to the database. Empty: it was not held.
   std::optional<store::Lease> Drop(const base::Uuid& id);
@@ -72,23 +76,33 @@ class LeaseKeeper {
                 domain::JobWait waits_for = domain::JobWait::kUntold);
 
   bool holds(const base::Uuid& id) const { return held_.contains(id); }
+  // Whether the lease lasts now, as far as this process's clock can tell. It may be held and be
+  // over where its transaction, or the process, took long: then another process may have it
+  // already.
+  bool IsCertain(const base::Uuid& id) const;
   std::size_t held() const { return held_.size(); }
   // Nothing is held, and nothing is being given back.
   bool idle() const { return held_.empty() && giving_back_.empty() && !give_back_.running(); }
 
  private:
+  struct Held {
+    base::Uuid token;
+    std::chrono::nanoseconds from;  // since boot
+  };
   struct Renewal {
     std::vector<store::Lease> asked;
     std::vector<base::Uuid> kept;
+    std::chrono::nanoseconds began;  // since boot
   };
 
   Step<Renewal>::Job Renew();
   void OnRenewed(const Renewal& renewal);
   Step<bool>::Job SendBack();
+  std::chrono::nanoseconds SinceBoot() const;
 
   const std::chrono::milliseconds lease_;
   const Hooks hooks_;
-  std::map<base::Uuid, base::Uuid> held_;     // tokens by id
+  std::map<base::Uuid, Held> held_;
   std::vector<store::GiveBack> giving_back_;  // for the next statement
   Step<Renewal> renew_;
   Step<bool> give_back_;

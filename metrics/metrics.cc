@@ -51,6 +51,7 @@ Metrics::Impl::Impl(std::string_view version) {
     for (const char* kind : {"prompt", "completion"}) llm_tokens.Get(kind, domain::TierName(tier));
   }
   for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
+  for (const char* outcome : kMailOutcomes) mails.Get(outcome);
   for (const char* state : kChunkStates) chunks.Get(state);
   for (const char* state : {"pending", "dead"}) deliveries.Get(state);
   for (const domain::Lane lane : kLanes) {
@@ -117,6 +118,10 @@ void Metrics::AddTicks(domain::TickTrigger trigger, std::int64_t n) {
 
 void Metrics::AddDeliveries(std::string_view outcome, std::int64_t n) {
   impl_->deliveries_done.Get(outcome).Increment(static_cast<double>(n));
+}
+
+void Metrics::AddMails(std::string_view outcome, std::int64_t n) {
+  impl_->mails.Get(outcome).Increment(static_cast<double>(n));
 }
 
 void Metrics::ObserveDeliveryAttempt(std::chrono::microseconds duration) {

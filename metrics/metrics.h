@@ -49,6 +49,9 @@ class Metrics {
 
   // vedette_deliveries_total{outcome}: delivered, retried, dead
   void AddDeliveries(std::string_view outcome, std::int64_t n);
+  // vedette_mails_total{outcome}, of channels' e-mail: sent; bounced, where the relay refuses the
+  // address for good; refused, where it says something else; unreachable, where it says nothing
+  void AddMails(std::string_view outcome, std::int64_t n);
   // vedette_delivery_attempt_seconds
   void ObserveDeliveryAttempt(std::chrono::microseconds duration);
 

@@ -121,6 +121,7 @@ static_assert(kJobKinds.size() == domain::kJobKindCount);
 
 inline constexpr std::array kChunkStates{"due", "leased", "waiting"};
 inline constexpr std::array kDeliveryOutcomes{"delivered", "retried", "dead"};
+inline constexpr std::array kMailOutcomes{"sent", "bounced", "refused", "unreachable"};
 
 template <typename Enum>
 std::size_t Index(Enum value) {
@@ -221,6 +222,9 @@ struct Metrics::Impl {
   Series<Counter> deliveries_done{
       &Counters("vedette_deliveries_total", "Attempts at deliveries, by what came of them."),
       {"outcome"}};
+  Series<Counter> mails{&Counters("vedette_mails_total",
+                                  "Attempts at channels' e-mail, by what the relay made of it."),
+                        {"outcome"}};
   Series<Gauge> chunks{&Gauges("vedette_chunks", "Chunks in the database."), {"state"}};
   Series<Gauge> deliveries{&Gauges("vedette_deliveries", "Deliveries in the database."), {"state"}};
   Series<Counter> maintenance_failures{

@@ -62,33 +62,34 @@ select count(*) from gone
 -- name: idempotency_expire_all
 with gone as (
   delete from idempotency_key
-  where (org_id, key) in (select org_id, key from idempotency_key
-                          where created_at < now() - @kept_h * interval '1 hour' limit @limit)
+  where ctid = any (array(
+    select ctid from idempotency_key where created_at < now() - @kept_h * interval '1 hour' limit @limit))
   returning 1)
 select count(*) from gone
 
 -- name: rate_window_expire
 with gone as (
   delete from rate_window
-  where (api_key_id, minute_at) in (select api_key_id, minute_at from rate_window
-                                    where minute_at < now() - interval '10 minutes' limit @limit)
+  where ctid = any (array(
+    select ctid from rate_window where minute_at < now() - interval '10 minutes' limit @limit))
   returning 1)
 select count(*) from gone
 
 -- name: dead_expire
--- Ids are made in the order of time: only the first @limit are looked at, however many are dead.
+-- Ids are made in the order of time: only the first @limit are looked at, however many are dead. They are an array, as
+-- a plan that was made while the table was empty would join: it went through everything that is pending.
 with gone as (
   delete from delivery
-  where id in (select id from (select id, created_at from delivery
-                               where state :are_dead order by id limit @limit) first
-               where created_at < now() - @kept_h * interval '1 hour')
+  where id = any (array(
+    select id from (select id, created_at from delivery where state :are_dead order by id limit @limit) first
+    where created_at < now() - @kept_h * interval '1 hour'))
   returning 1)
 select count(*) from gone
 
 -- name: audit_expire
 with gone as (
   delete from audit
-  where id in (select id from audit where at < now() - @kept_h * interval '1 hour' limit @limit)
+  where id = any (array(select id from audit where at < now() - @kept_h * interval '1 hour' limit @limit))
   returning 1)
 select count(*) from gone
 

@@ -195,10 +195,16 @@ class Member extends Console {
     await this.page.getByLabel('Rows', {exact: true}).fill(this.given.page);
     await this.page.getByLabel('Watched fields', {exact: true}).fill('headline = css:h1');
     await this.page.locator('dd', {hasText: 'one'}).waitFor();  // the preview, as one types
+    await this.page.getByLabel('Every', {exact: true}).fill('0 25 * * *');
+    await this.main('the hour 25 is not between 0 and 23');
+    await this.page.getByLabel('Every', {exact: true}).fill('0 9 * * 1-5');
+    await this.page.getByLabel('Time zone', {exact: true}).fill('Europe/Berlin');
+    await this.main('Next by UTC');  // the times, likewise
     await this.page.getByLabel('Name', {exact: true}).focus();
     await this.page.keyboard.type('by keyboard');
     await this.page.keyboard.press('Enter');
     await this.title('by keyboard');
+    await this.main('Europe/Berlin');
     await this.button('Pause').click();
     await this.page.getByRole('button', {name: 'Resume'}).waitFor();
   }

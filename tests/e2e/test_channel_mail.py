@@ -160,6 +160,9 @@ def test_a_hard_bounce_suspends_the_address_and_says_so_and_a_refused_sender_doe
     assert "refused by the relay" in shown["status_reason"]
     states = {d["state"]: d["last_error"] for d in f.deliveries()}
     assert states["dead"].startswith("hard_bounce") and states["pending"].startswith("relay"), states
+    series = call("GET", f.service.admin + "/metrics").body.decode()
+    counted = dict(re.findall(r'^vedette_mails_total\{outcome="(\w+)"\} (\d+)$', series, re.MULTILINE))
+    assert counted["sent"] == "2" and counted["bounced"] == "1" and int(counted["refused"]) >= 1, counted
     relay.close()
 
 

@@ -86,6 +86,8 @@ class Member:
                      at + "DEADLINE_MS": "60000"}
         kept["VEDETTE_PROVIDERS_HTTP_FLEET_URL"] = self.world.lookups.url(self.name)
         kept["VEDETTE_NET_CA_FILE"] = str(self.world.ca_file)
+        if self.world.mail:
+            kept |= self.world.mail.settings
         kept |= {f"VEDETTE_PRICES_{tier.upper()}": str(price) for tier, price in self.prices.items()}
         if self.points:
             kept["VEDETTE_TESTING_FAULT_POINTS"] = ",".join(self.points)

@@ -44,9 +44,10 @@ class Load:
     """What it does goes into the ledger, with when it was asked for and when and how it was answered. `scale`
     multiplies the rows."""
 
-    def __init__(self, operator, research, receiver, ledger, random, scale=1.0, plan=None):
+    def __init__(self, operator, research, receiver, ledger, random, scale=1.0, plan=None, recipients=None):
         self.research_checks = research.checks
         self.operator, self.receiver, self.ledger, self.random = operator, receiver, ledger, random
+        self.recipients = recipients  # of e-mail (mail.py)
         self.tenants = []
         self.top_ups = 0
         self.paused = []
@@ -70,6 +71,7 @@ class Load:
         self.receiver.leaving[name] = leaving
         self.tenants.append(tenant)
         ids = channels_of(op, self.receiver, self.ledger, name, tenant.key, secret) if monitors else []
+        ids += self.recipients.channels_of(name, tenant.key) if self.recipients else []
         channels = {"channel_ids": ids} if ids else {}
         for i, (rows, period_s, types, tier) in enumerate(monitors):
             monitor = Monitor(tenant, f"{name}-{i}", rows, period_s, types, tier, tenant.key)

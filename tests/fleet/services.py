@@ -248,6 +248,7 @@ class World:
         self.ca_file = authority.certificate
         self.research, self.lookups = Research(loop, ledger, seed), Lookups(loop, ledger, seed)
         self.receiver = Receiver(loop, ledger, seed, authority.server("IP:127.0.0.1"))
+        self.mail = None  # a torture's (mail.py)
 
     def calm(self):
         """Nobody refuses, every person is found, and answers come at once: for scripts."""

@@ -2,7 +2,7 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {checks, field, form, say} from './parts.js';
+import {checks, field, form, say, timing} from './parts.js';
 
 const TRY_AFTER_MS = 800;  // since the last key
 const TRY_ROWS = 3;
@@ -64,17 +64,20 @@ function sharedFields(m, channels) {
   return {
     name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
     struct,
-    frequency: h('input', {value: m?.frequency ?? '1d', disabled: Boolean(m?.schedule)}),
+    when: timing('Every', {frequency: m?.frequency ?? '1d', ...m?.schedule}),
     tags: h('input', {value: m?.tags.join(', ') ?? ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
     channels: checks('Channels that are told, too', channels.map(c => [c.id, `${c.name} (${c.kind})`]), m?.channel_ids ?? []),
   };
 }
 
+// A monitor that goes by the clock already keeps what the fields do not show.
+const timesOf = (when, before) => when.clock() ? {schedule: {...before, ...when.clock()}} : {frequency: when.frequency()};
+
 const readChannels = async () => (await ask('GET', '/channels?limit=100')).channels;
 
 const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
-  field('Every', f.frequency, '1h to 30d'), field('Tags', f.tags, 'With commas, at most 20'),
+  f.when.fields, field('Tags', f.tags, 'With commas, at most 20'),
   field('Webhook', f.webhook, 'An address that is told what changes; empty: no address'), f.channels.element];
 
 export async function newMonitor() {
@@ -96,7 +99,7 @@ export async function newMonitor() {
       const given = file.files.length === 0 ? {rows: rowsOf()}
         : {resource_handle_id: (await ask('POST', '/storage/csv/upload', file.files[0])).handle_id};
       const made = await ask('POST', '/monitors', {
-        name: f.name.value, key_columns: [column.value], ...given, struct, frequency: f.frequency.value, tags: tagsOf(f.tags.value),
+        name: f.name.value, key_columns: [column.value], ...given, struct, ...timesOf(f.when), tags: tagsOf(f.tags.value),
         webhook_url: f.webhook.value || null, channel_ids: f.channels.chosen()});
       say((made.warnings ?? ['Created.']).join(' '));
       location.hash = `#/monitors/${made.id}`;
@@ -107,6 +110,7 @@ export async function changeMonitor(id) {
   const [m, page, channels] = await Promise.all(
     [readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`), readChannels()]);
   const f = sharedFields(m, channels);
+  const asItWas = timesOf(f.when, m.schedule);
   const body = () => page.rows.length === 0 ? null
     : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct: structOf(f.struct.value), tier: m.tier};
   return h('div', null, h('h2', null, `Edit ${m.name}`),
@@ -115,7 +119,8 @@ export async function changeMonitor(id) {
                       channel_ids: f.channels.chosen()};
       const struct = structOf(f.struct.value);
       if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
-      if (!m.schedule && f.frequency.value !== m.frequency) change.frequency = f.frequency.value;
+      const times = timesOf(f.when, m.schedule);
+      if (JSON.stringify(times) !== JSON.stringify(asItWas)) Object.assign(change, times);
       const saved = await ask('POST', `/monitors/${id}/update`, change);
       say((saved.warnings ?? ['Saved.']).join(' '));
       location.hash = `#/monitors/${id}`;

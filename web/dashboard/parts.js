@@ -3,6 +3,9 @@
 import {ask, query} from './api.js';
 import {copyButton, h, replace, table} from './dom.js';
 
+const TIMES_SHOWN = 3;
+const TIMES_AFTER_MS = 300;  // since the last key
+
 // Tells people who cannot see the page what has become of their click, too.
 export function say(text) {
   document.getElementById('said').textContent = text;
@@ -74,6 +77,44 @@ export function field(label, input, note) {
   input.id = id;
   if (note) input.setAttribute('aria-describedby', `${id}-note`);
   return h('p', null, h('label', {for: id}, label), input, note && h('span', {id: `${id}-note`, class: 'note'}, note));
+}
+
+// The fields of when something comes: how often, or by the clock of a zone, whose next times are shown as one types. `given` is a
+// monitor or a schedule as the API shows it. Several expressions of cron stand with semicolons.
+export function timing(label, {frequency = '', cron, time_zone: zoneOf} = {}) {
+  const when = h('input', {required: true, placeholder: '6h or 0 9 * * 1-5', value: cron ? [cron].flat().join('; ') : frequency});
+  const zone = h('input', {value: zoneOf ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'});
+  const shown = h('div', {'aria-live': 'polite'});
+  const clock = () => {
+    const crons = when.value.split(';').map(one => one.trim()).filter(one => one !== '');
+    return crons.some(one => /[\s@]/.test(one))
+      ? {cron: crons.length === 1 ? crons[0] : crons, time_zone: zone.value.trim() || 'UTC'} : null;
+  };
+  let waits = null;
+  let asked = 0;
+  async function look() {
+    const turn = ++asked;
+    const schedule = clock();
+    let content = [];
+    if (schedule) {
+      try {
+        const {times, clock_changes: changes} = await ask('POST', '/schedules/preview', {...schedule, count: TIMES_SHOWN});
+        content = [`Next by UTC: ${times.map(at => at.replace('T', ' ').replace(':00Z', '')).join(' · ')}`, ...changes.map(c => c.effect)];
+      } catch (e) {
+        content = [e.message];
+      }
+    }
+    if (turn === asked) replace(shown, content.map(text => h('p', {class: 'note'}, text)));
+  }
+  for (const input of [when, zone]) input.addEventListener('input', () => {
+    clearTimeout(waits);
+    waits = setTimeout(look, TIMES_AFTER_MS);
+  });
+  return {
+    fields: [field(label, when, 'How often, such as 6h; or five fields of cron, such as 0 9 * * 1-5'), field('Time zone', zone, 'Of the fields of cron'), shown],
+    clock,  // null: it goes by frequency()
+    frequency: () => when.value.trim(),
+  };
 }
 
 // Boxes to choose several of, `options`: [[value, label]]. Nothing is shown where there are none.

@@ -2,7 +2,7 @@
 
 import {ask, session} from './api.js';
 import {badge, h, table, when} from './dom.js';
-import {again, button, field, form, say, sureButton} from './parts.js';
+import {again, button, field, form, say, sureButton, timing} from './parts.js';
 
 // Schedules are read workflow by workflow: beyond, a workflow is chosen.
 const WORKFLOWS_READ = 20;
@@ -11,13 +11,10 @@ function newSchedule(workflows) {
   const workflow = h('select', {required: true}, h('option', {value: ''}, 'choose one'),
     workflows.map(w => h('option', {value: w.id}, w.name)));
   const name = h('input', {required: true, maxlength: 200});
-  const at = h('input', {required: true, placeholder: '0 9 * * 1-5'});
-  const zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'});
+  const when = timing('When');
   return h('details', {class: 'start'}, h('summary', null, 'New schedule'),
-    form([field('Workflow', workflow), field('Name', name),
-      field('When', at, 'Five fields of cron, such as 0 9 * * 1-5; or how often, such as 6h'), field('Time zone', zone)], 'Create', async () => {
-      const when = at.value.trim().includes(' ') ? {cron: at.value.trim(), time_zone: zone.value.trim() || undefined} : {frequency: at.value.trim()};
-      await ask('POST', `/workflows/${workflow.value}/schedules`, {name: name.value, ...when});
+    form([field('Workflow', workflow), field('Name', name), when.fields], 'Create', async () => {
+      await ask('POST', `/workflows/${workflow.value}/schedules`, {name: name.value, ...when.clock() ?? {frequency: when.frequency()}});
       say('Created.');
       again();
     }));

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <pqxx/pqxx>
 #include <thread>
 
 #include "app/monitor_trials.h"
@@ -329,6 +330,33 @@ TEST_F(SendingTest, ADeliveryWhoseLeaseIsLostWhileItWaitsIsNotSent) {
   ASSERT_EQ(drained.get_future().wait_for(std::chrono::seconds(120)), std::future_status::ready);
   EXPECT_EQ(receiver.requests().size(), 1U);
   EXPECT_EQ(Sql("select count(*) from delivery where attempts = 0"), "1") << "the other process's";
+}
+
+// A claim that took longer than its lease: by then another process may have the delivery.
+TEST_F(SendingTest, G3_WhatIsClaimedWhenItsLeaseIsOverIsNotSentUnderIt) {
+  settings.delivery.lease_ms = std::chrono::milliseconds(600);
+  settings.delivery.poll_ms = std::chrono::milliseconds(50);
+  NewMonitor({.rows = 1, .webhook_url = "http://a.example"});
+  Sql(fmt::format("update monitor set webhook_url = '{}'", url));
+  Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+      "available_at) select gen_random_uuid(), org_id, endpoint_id, id, id, id, 0, now() from "
+      "monitor");
+  pqxx::connection connection(database.url());
+  pqxx::work holder(connection);
+  holder.exec("lock table job in access exclusive mode");  // which a claim looks at
+  Running<delivery::Deliverer> running(*this, [this](Running<delivery::Deliverer>& in) {
+    return std::make_unique<delivery::Deliverer>(in.loop, in.pool, in.client, clock, metrics,
+                                                 settings, Quiet());
+  });
+  running.loop.Post([&] { running.part->Start(); });
+  Eventually(
+      "select count(*) from pg_stat_activity where datname = current_database() and "
+      "wait_event_type = 'Lock' and now() - xact_start > interval '700 ms'",
+      "1");
+  holder.abort();
+  Eventually("select count(*) from delivery_attempt", "1");
+  EXPECT_EQ(receiver.requests().size(), 1U);
+  EXPECT_GE(Series("vedette_db_query_seconds_count{query=\"delivery_claim\"}"), 2);
 }
 
 TEST_F(SendingTest, G10_WebhookTestsAreBoundedAndShared) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/event_loop.h"
+#include "base/log.h"
 #include "scheduler/scheduler.h"
 #include "store/fleet/fleet.h"
 #include "store/fleet/maintenance.h"
@@ -105,6 +106,28 @@ TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
   EXPECT_TRUE(Maintain().failures.empty());
   EXPECT_EQ(Sql("select string_agg(host, ' ' order by host) from endpoint"),
             "pending.example used.example");
+}
+
+// A scheduler plans while there is nothing yet, and goes by that plan when a receiver is down.
+TEST_F(MaintenanceTest, NothingThatIsPendingIsReadToForgetWhatIsDead) {
+  Sql("analyze delivery");
+  {
+    store::Session own(config, {.name = "scheduler", .keyed_plans = true}, clock, metrics,
+                       {base::LogLevel::kOff, base::LogFormat::kText});
+    EXPECT_TRUE(store::Maintain(own, settings.retention, &state).failures.empty());
+    Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+        "state, created_at, available_at) select id, id, id, id, id, id, 0, (n = 1)::int, now() - "
+        "interval '1 year', now() from (select n, gen_random_uuid() as id from generate_series(1, "
+        "5000) n) d");
+    EXPECT_TRUE(store::Maintain(own, settings.retention, &state).failures.empty());
+  }
+  EXPECT_EQ(Sql("select count(*) from delivery"), "4999");
+  // What the session did is told when it ends.
+  Eventually("select idx_scan > 0 from pg_stat_user_indexes where indexrelname = 'delivery_dead'",
+             "t");
+  EXPECT_EQ(Sql("select sum(idx_tup_read) < 100 from pg_stat_user_indexes where relname = "
+                "'delivery'"),
+            "t");
 }
 
 TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {

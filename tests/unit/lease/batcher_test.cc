@@ -135,6 +135,26 @@ TEST_F(BatcherTest, SendsNoMoreBatchesAtOnceThanItMay) {
   EXPECT_EQ(most_at_once_, 2);
 }
 
+// As where leases were lost while a record is under way. Its end used to go astray then, and the
+// loop of the process with it.
+TEST_F(BatcherTest, G12_WhatIsNotWantedAnyMoreLeavesTheBatchThatIsUnderWayAlone) {
+  Gate gate;
+  write_ = [&](const Items&, bool) { gate.Pass(); };
+  options_.batches_max = 2;
+  take_ = [](const int* item) { return *item != 2; };
+  Make();
+  Add({1});
+  Until([this] { return sent() == 1; }, "a batch is under way");
+  Add({2});
+  Until([this] { return batcher_->gathered() == 0; }, "the other item is passed over");
+  gate.Open();
+  UntilIdle();
+  Add({3});
+  UntilIdle();
+  EXPECT_EQ(batches(), std::vector<Items>({{1}, {3}}));
+  EXPECT_EQ(written_, (std::map<int, bool>{{1, false}, {3, false}}));
+}
+
 TEST_F(BatcherTest, G12_AnUnknownCommitIsRepeatedAndTheJobIsTold) {
   std::atomic<int> tries = 0;
   write_ = [&](const Items&, bool again) {

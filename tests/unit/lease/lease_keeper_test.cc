@@ -55,7 +55,8 @@ class LeaseKeeperTest : public LeaseTest {
                               },
                           .lost = [this](const base::Uuid& id) { lost_.push_back(id); },
                           .offered = [this] { ++offered_; },
-                          .given_back = [this] { ++ended_; }});
+                          .given_back = [this] { ++ended_; },
+                          .since_boot = [this] { return now_; }});
       for (int n = 1; n <= 3; ++n) keeper_->Hold({Id(n), Id(100 + n)});
     });
   }
@@ -78,6 +79,7 @@ class LeaseKeeperTest : public LeaseTest {
   std::vector<base::Uuid> lost_;
   int ended_ = 0;
   int offered_ = 0;
+  milliseconds now_{0};
   std::optional<LeaseKeeper> keeper_;
 
  private:
@@ -133,6 +135,28 @@ TEST_F(LeaseKeeperTest, WhatIsDroppedOrClaimedAgainDuringARenewalIsNotLost) {
   Until([this] { return !lost_.empty(); }, "the renewal ends");
   EXPECT_EQ(lost_, std::vector<base::Uuid>{Id(3)});
   EXPECT_TRUE(keeper_->holds(Id(2)));
+}
+
+TEST_F(LeaseKeeperTest, ALeaseIsCertainForItsTimeFromBeforeItsTransactionOrItsRenewalOn) {
+  others_ = {Id(3)};
+  Make(hours(1));
+  OnLoop([this] {
+    keeper_->Hold({Id(2), Id(102)}, hours(-1));
+    EXPECT_TRUE(keeper_->IsCertain(Id(1)));
+    EXPECT_FALSE(keeper_->IsCertain(Id(2))) << "its transaction took as long as the lease";
+    EXPECT_FALSE(keeper_->IsCertain(Id(9))) << "it is not held";
+  });
+  Until([this] { return renewals().size() == 1; }, "a renewal is under way, as it is overdue");
+  OnLoop([this] { now_ = hours(1) - milliseconds(1); });
+  renew_gate_.Open();
+  Until([this] { return !lost_.empty(); }, "the renewal ends");
+  OnLoop([this] {
+    EXPECT_TRUE(keeper_->IsCertain(Id(1)));
+    EXPECT_TRUE(keeper_->IsCertain(Id(2)));
+    EXPECT_FALSE(keeper_->IsCertain(Id(3)));
+    now_ = hours(1);
+    EXPECT_FALSE(keeper_->IsCertain(Id(1))) << "it counts from when the renewal began";
+  });
 }
 
 TEST_F(LeaseKeeperTest, GivesBackWithOneStatementWhatGathersMeanwhile) {

@@ -42,6 +42,7 @@ void UseEverything(Metrics* m) {
   m->AddMaintenanceFailures("partitions", 1);
   m->AddTicks(domain::TickTrigger::kManual, 4);
   m->AddDeliveries("delivered", 5);
+  m.AddMails("sent", 6);
   m->ObserveDeliveryAttempt(milliseconds(30));
   m->SetChunks("due", 11);
   m->SetChunkOldestDue(milliseconds(2500));
@@ -111,6 +112,7 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_maintenance_failures_total{task=\"partitions\"} 1\n",
         "vedette_ticks_total{trigger=\"manual\"} 4\n",
         "vedette_deliveries_total{outcome=\"delivered\"} 5\n",
+        "vedette_mails_total{outcome=\"sent\"} 6\n",
         "vedette_delivery_attempt_seconds_count 1\n",
         "vedette_receivers_failing 3\n",
         "vedette_chunks{state=\"due\"} 11\n",
@@ -194,7 +196,7 @@ TEST(Metrics, KnownSeriesStandAtZeroBeforeTheirFirstCount) {
   for (const char* line :
        {"vedette_checks_total{outcome=\"skipped_overlap\",tier=\"high\"} 0\n",
         "vedette_deliveries_total{outcome=\"dead\"} 0\n", "vedette_chunks{state=\"leased\"} 0\n",
-        "vedette_lease_lost_total 0\n"}) {
+        "vedette_mails_total{outcome=\"unreachable\"} 0\n", "vedette_lease_lost_total 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
