@@ -27,6 +27,8 @@ PACE = {"ttl": 8, "loop_wait": 1, "retry_timeout": 3, "primary_start_timeout": 3
 # Patroni sets the rest itself, and pg_rewind wants whole pages.
 KEPT_BY_PATRONI = {"max_connections", "max_wal_senders", "hot_standby", "wal_keep_size", "full_page_writes"}
 PROGRAMS = ("/usr/bin/patroni", "/usr/bin/etcd", "/usr/sbin/haproxy")
+# A test that is killed takes what it has started with it.
+ENDS_WITH_US = ("/usr/bin/setpriv", "--pdeathsig", "KILL")
 
 
 def missing_programs():
@@ -81,7 +83,7 @@ class Node(Postgres):
         return c
 
     def _spawn(self, what, *command):
-        self.processes[what] = subprocess.Popen([*map(str, command)], stdout=self.log, stderr=self.log, cwd="/",
+        self.processes[what] = subprocess.Popen([*ENDS_WITH_US, *map(str, command)], stdout=self.log, stderr=self.log, cwd="/",
                                                 start_new_session=True, env=self.ENVIRONMENT, **self.user)
 
     def start_etcd(self, peers):
@@ -184,7 +186,7 @@ class Node(Postgres):
         self.kill()
         self.log.close()
         if self.mount:
-            subprocess.run(["umount", self.mount], check=False)
+            subprocess.run(["umount", "--lazy", self.mount], check=False)
 
 
 class Patroni:
@@ -195,16 +197,20 @@ class Patroni:
         self.nodes = [Node(self.dir / name, name, loop, mount) for name in NAMES]
         self.mount_error = next((n.mount_error for n in self.nodes if n.mount_error), None)
         self.mount = not self.mount_error
-        self.standby = True
+        self.haproxy, self.log = None, open(self.dir / "haproxy.log", "ab")
         self.peers = ",".join(f"{n.name}=http://127.0.0.1:{n.peer_port}" for n in self.nodes)
-        for node in self.nodes:
-            node.start_etcd(self.peers)
-        for node in self.nodes:
-            node.start_patroni()
-        self._start_haproxy()
-        wait_until("three nodes, one of them a synchronous standby", self.is_whole)
-        self.primary.execute("postgres", "CREATE ROLE fleet LOGIN")
-        self.new_database("fleet")
+        try:
+            for node in self.nodes:
+                node.start_etcd(self.peers)
+            for node in self.nodes:
+                node.start_patroni()
+            self._start_haproxy()
+            wait_until("three nodes, one of them a synchronous standby", self.is_whole)
+            self.primary.execute("postgres", "CREATE ROLE fleet LOGIN")
+            self.new_database("fleet")
+        except BaseException:
+            self.close()
+            raise
 
     def _start_haproxy(self):
         self.port = free_port()
@@ -215,8 +221,7 @@ class Patroni:
         assert "10.0.0." not in text
         path = self.dir / "haproxy.cfg"
         path.write_text(text)
-        self.log = open(self.dir / "haproxy.log", "ab")
-        self.haproxy = subprocess.Popen(["/usr/sbin/haproxy", "-db", "-f", path], stdout=self.log, stderr=self.log,
+        self.haproxy = subprocess.Popen([*ENDS_WITH_US, "/usr/sbin/haproxy", "-db", "-f", path], stdout=self.log, stderr=self.log,
                                         start_new_session=True, cwd="/", **self.nodes[0].user)
 
     def new_database(self, name):
@@ -284,8 +289,9 @@ class Patroni:
     def close(self):
         for node in self.nodes:
             node.close()
-        self.haproxy.kill()
-        self.haproxy.wait(20)
+        if self.haproxy:
+            self.haproxy.kill()
+            self.haproxy.wait(20)
         self.log.close()
 
     def remove(self):
