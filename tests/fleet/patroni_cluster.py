@@ -1,6 +1,6 @@
-"""Three nodes of PostgreSQL under Patroni, each with an etcd, and HAProxy before them: those of deploy/patroni, on this machine.
+"""Three nodes of PostgreSQL under Patroni, each with an etcd, and HAProxy before them, as deploy/patroni has them.
 
-Every process is of an unprivileged user, on free ports and in one folder."""
+Every process is of an unprivileged user of this machine, on free ports and in one folder."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from testbed import FLEETING, ROOT, Postgres, free_port
 
 DEPLOYED = ROOT / "deploy" / "patroni"
 NAMES = ("db1", "db2", "db3")
-SMALL_DISK_MIB = 500
+SMALL_DISK_MIB = 600
 # Those of deploy/patroni, shorter: a node that is gone is replaced after `ttl`.
 PACE = {"ttl": 8, "loop_wait": 1, "retry_timeout": 3, "primary_start_timeout": 3}
 # Patroni sets the rest itself, and pg_rewind wants whole pages.
@@ -72,7 +72,8 @@ class Node(Postgres):
         c["etcd"] = {"hosts": [f"127.0.0.1:{self.way_to_etcd.port}"], "use_proxies": True}
         dcs = c["bootstrap"]["dcs"]
         dcs.update(PACE)
-        dcs["postgresql"]["parameters"]["max_connections"] = int(SETTINGS["max_connections"])
+        # Each failover begins a file of the log: what stays of them would fill a small disk by itself.
+        dcs["postgresql"]["parameters"] |= {"max_connections": int(SETTINGS["max_connections"]), "wal_keep_size": "16MB"}
         c["bootstrap"]["initdb"].append("no-sync")
         p = c["postgresql"]
         p |= {"data_dir": str(self.data), "bin_dir": str(self.bin), "pgpass": str(self.dir / "pgpass"),
@@ -82,16 +83,20 @@ class Node(Postgres):
         p["parameters"]["unix_socket_directories"] = str(self.dir)
         return c
 
-    def _spawn(self, what, *command):
-        self.processes[what] = subprocess.Popen([*ENDS_WITH_US, *map(str, command)], stdout=self.log, stderr=self.log, cwd="/",
-                                                start_new_session=True, env=self.ENVIRONMENT, **self.user)
+    def _spawn(self, what, *command, **environment):
+        self.processes[what] = subprocess.Popen(
+            [*ENDS_WITH_US, *map(str, command)], stdout=self.log, stderr=self.log, cwd="/", start_new_session=True,
+            env={**self.ENVIRONMENT, **environment}, **self.user)
 
     def start_etcd(self, peers):
-        client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.peer_port}"
-        self._spawn("etcd", "/usr/bin/etcd", "--name", self.name, "--data-dir", self.dir / "etcd", "--log-level", "error", "--enable-v2",
-                    "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-                    "--initial-advertise-peer-urls", peer, "--initial-cluster", peers, "--heartbeat-interval", "250",
-                    "--election-timeout", "2500")
+        """`peers`: the first machine's name and addresses become this one's, those of the cluster are replaced."""
+        lines = [line for line in (DEPLOYED / "etcd.env").read_text().splitlines() if not line.startswith("#")]
+        settings = dict(line.split("=", 1) for line in lines)
+        settings = {key: value.replace("10.0.0.11:2379", f"127.0.0.1:{self.etcd_port}")
+                    .replace("10.0.0.11:2380", f"127.0.0.1:{self.peer_port}") for key, value in settings.items()}
+        settings |= {"ETCD_NAME": self.name, "ETCD_DATA_DIR": str(self.dir / "etcd"), "ETCD_INITIAL_CLUSTER": peers,
+                     "ETCD_LOG_LEVEL": "error"}
+        self._spawn("etcd", "/usr/bin/etcd", **settings)
 
     def start_patroni(self):
         path = self.dir / "patroni.yml"
@@ -217,7 +222,8 @@ class Patroni:
         text = (DEPLOYED / "haproxy.cfg").read_text()
         text = text.replace("127.0.0.1:5432", f"127.0.0.1:{self.port}")
         for i, node in enumerate(self.nodes, 1):
-            text = text.replace(f"10.0.0.1{i}:5432 check port 8008", f"127.0.0.1:{node.port} check port {node.rest_port}")
+            text = text.replace(f"10.0.0.1{i}:5432 check port 8008",
+                                f"127.0.0.1:{node.port} check port {node.rest_port}")
         assert "10.0.0." not in text
         path = self.dir / "haproxy.cfg"
         path.write_text(text)
