@@ -186,10 +186,10 @@ def test_a_restore_to_a_point_in_time_keeps_what_came_before_it_and_repeats_unde
     site.stand_still()
     known = site.checks()
 
-    # Of what was under way each is known by its id: asked about again, sent again, and now on record.
+    # Each thing that was under way is known by its id: asked about again, sent again, and now on record.
     assert under_way <= set(site.asked(site.slow, since=again)) and under_way <= known
     assert set(site.taken("away")) == set(site.taken("away", since=again)), "sent again under the same pairs"
-    # Of what began after the point nothing is known, and its ids are not used again.
+    # Nothing is known of what began after the point, and its ids are not used again.
     lost = known_then - known
     assert lost and not lost & {e["check"] for e in site.ledger.of("ask", "webhook") if e["t"] >= again}
     assert lost & set(site.taken("busy")), "receivers keep notifications that nobody knows of"
