@@ -223,6 +223,25 @@ std::string TransactionPoolerFound(pqxx::connection& connection,
   return {};
 }
 
+std::string PooledElsewhere(Session& session, const config::DatabaseConfig& pooled) {
+  const auto identity = [](pqxx::connection& connection) {
+    pqxx::nontransaction tx(connection);
+    return ReadOne<std::string>(tx.exec(QueryText("database_identity")));
+  };
+  try {
+    if (identity(session.impl().Connect()) == identity(*OpenConnection(pooled, {.name = "pooler"})))
+      return {};
+  } catch (const Unavailable&) {
+    throw;
+  } catch (const std::exception& e) {
+    session.impl().Drop();
+    throw Unavailable("cannot look at both [database] url and pooled_url: " + FirstLine(e.what()));
+  }
+  return "[database] pooled_url leads to another database than [database] url: the API would "
+         "answer "
+         "from one, and the fleet work on the other. Let both lead to the same";
+}
+
 std::string TransactionPoolerFound(Session& session) {
   Session::Impl& impl = session.impl();
   try {

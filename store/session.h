@@ -112,4 +112,8 @@ class Pool {
 // where there is one. Throws Unavailable.
 std::string TransactionPoolerFound(Session& session);
 
+// Whether `pooled`, a configuration with is_pooled, leads to another database than the session: a
+// sentence that says what to do, or nothing. Blocks while it connects. Throws Unavailable.
+std::string PooledElsewhere(Session& session, const config::DatabaseConfig& pooled);
+
 }  // namespace vedette::store

@@ -124,6 +124,13 @@ def test_the_api_and_the_operator_go_through_a_transaction_pooler_that_has_its_o
         assert cursor.fetchall() == [], "a setting outlives its transaction"
 
 
+def test_a_pooler_of_another_database_is_refused_at_the_start(binary, pooled, database, postgres, tmp_path):
+    service = Vedette(binary, database.url, tmp_path, {"VEDETTE_DATABASE_POOLED_URL": postgres.url("postgres")})
+    service.start(ready=False)
+    assert service.process.wait(120) == 1
+    assert "[database] pooled_url leads to another database than [database] url" in service.log()
+
+
 @pytest.mark.empty_database
 def test_a_database_of_a_version_that_was_never_released_is_refused_with_what_to_do(binary, database, tmp_path):
     database.rows("create table schema_migration (version int primary key, name text not null, "
