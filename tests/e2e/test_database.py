@@ -112,15 +112,17 @@ def test_the_api_and_the_operator_go_through_a_transaction_pooler_that_has_its_o
     wait_until("its check", lambda: tenant.finished_ticks(monitor))
     with concurrent.futures.ThreadPoolExecutor(16) as clients:
         answers = list(clients.map(lambda n: tenant.get(f"/monitors/{monitor}/rows?limit={n % 9 + 1}"), range(200)))
-    assert {answer["rows"][0]["key"]["company"] for answer in answers} == {"a"}
+    assert len(answers) == 200 and len({answer["rows"][0]["id"] for answer in answers}) == 1
     assert service.as_operator("GET", "/admin/v1/overview").status == 200
     started = tenant.finished_ticks(monitor)[0]["started_at"]
     assert started.endswith("Z") and abs(time.time() - datetime.datetime.fromisoformat(started).timestamp()) < 600, started
     clients, servers = pooler.show("CLIENTS"), pooler.show("SERVERS")
     assert len([c for c in clients if c["database"] == database.name]) > 2 >= len(servers) > 0, (clients, servers)
     assert service.stop() == 0
-    with contextlib.closing(psycopg2.connect(pooler.url)) as client, client.cursor() as cursor:  # which sets its own DateStyle
-        cursor.execute("select name, setting from pg_settings where source = 'session' and name <> 'DateStyle'")
+    with contextlib.closing(psycopg2.connect(pooler.url)) as client, client.cursor() as cursor:
+        # The pooler itself keeps these two for each of its clients.
+        cursor.execute("select name, setting from pg_settings where source = 'session' and "
+                       "name not in ('DateStyle', 'client_encoding')")
         assert cursor.fetchall() == [], "a setting outlives its transaction"
 
 
