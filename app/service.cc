@@ -353,6 +353,9 @@ void Service::Impl::CheckHealth() {
       [this, beat, first = !HasStarted(), self = std::move(self)](store::Session& session) {
         DatabaseLook look;
         if (first) look.pooler = store::TransactionPoolerFound(session);
+        if (first && look.pooler.empty() && pools->pooled.is_pooled) {
+          look.pooler = store::PooledElsewhere(session, pools->pooled);
+        }
         if (!look.pooler.empty()) return look;
         store::MeasureDatabaseClock(session, &clock);
         look.schema = store::CheckSchema(session);

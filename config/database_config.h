@@ -12,7 +12,8 @@ namespace vedette::config {
 using std::chrono::milliseconds;
 
 struct DatabaseConfig {
-  std::string url;  // libpq connection string or URI
+  std::string url;         // libpq connection string or URI
+  std::string pooled_url;  // the same database through a transaction pooler; empty: there is none
   milliseconds statement_timeout_ms;
   // Connections, and threads, per role.
   int api_connections;
@@ -34,6 +35,8 @@ struct DatabaseConfig {
   int search_connections = 2;  // of the API, for counting the values of fields
   // Jobs that may wait for a connection, per role; over it the caller is refused.
   int queue_max = 1024;
+  // Whether `url` leads through a transaction pooler: nothing of a session outlives a transaction.
+  bool is_pooled = false;
 
   bool operator==(const DatabaseConfig&) const = default;
 };

@@ -62,6 +62,7 @@ void Add(std::vector<Key>* table, std::string_view section, std::initializer_lis
 void AddDatabase(Config& c, std::vector<Key>* table) {
   Add(table, "database",
       {{"url", &c.database.url, Secret(Kind::kDatabaseUrl)},
+       {"pooled_url", &c.database.pooled_url, Secret(Kind::kDatabaseUrl)},
        {"statement_timeout_ms", &c.database.statement_timeout_ms, Time(6)},
        {"api_connections", &c.database.api_connections, Whole(1, 1000)},
        {"worker_connections", &c.database.worker_connections, Whole(1, 1000)},

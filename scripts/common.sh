@@ -109,13 +109,13 @@ install_packages() {
   rm -f "$log"
 }
 
-# Some packages bring a server that starts by itself (PostgreSQL, nginx, prometheus). Ours are started
+# Some packages bring a server that starts by itself (PostgreSQL, nginx, prometheus, those of a failover). Ours are started
 # by hand, privately, so nothing may be left running or started at the next boot. What was installed
 # before stays as it was.
 prepare_services() {
   local unit
   SERVICES_NEW=''
-  for unit in nginx prometheus; do
+  for unit in nginx prometheus etcd haproxy patroni pgbouncer; do
     [ -e "/lib/systemd/system/$unit.service" ] || SERVICES_NEW="$SERVICES_NEW $unit"
   done
   if [ ! -e /etc/postgresql-common/createcluster.conf ]; then

@@ -30,15 +30,29 @@ std::string WithParameter(std::string url, const std::string& key, const std::st
 // whole table although that is set off is priced at 1e10, so that the cheapest would be compiled at
 // each execution.
 constexpr const char* kAsStatementsExpect =
-    "set jit = off; set default_transaction_isolation = 'read committed';"
-    "set standard_conforming_strings = on; set extra_float_digits = 1";
+    "{0} jit = off; {0} standard_conforming_strings = on; {0} extra_float_digits = 1;"
+    "{0} timezone = 'UTC'; {0} datestyle = 'ISO'; {0} bytea_output = 'hex';"
+    "{0} client_min_messages = warning;";
 
 constexpr const char* kKeyedPlans =
-    "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off;"
-    "set enable_mergejoin = off";
+    "{0} plan_cache_mode = force_generic_plan; {0} enable_seqscan = off; {0} enable_hashjoin = off;"
+    "{0} enable_mergejoin = off;";
 
 // Every pool of the process meets it.
 constexpr std::string_view kDatabaseTrouble = "database";
+
+// `set` is "set", or "set local" for one transaction.
+std::string Settings(const config::DatabaseConfig& config, const SessionOptions& options,
+                     std::string_view set) {
+  std::string made = fmt::format(
+      "{0} application_name = 'vedette {1}'; {0} statement_timeout = {2}; {0} lock_timeout = {3};"
+      "{0} idle_in_transaction_session_timeout = {4}; {0} tcp_user_timeout = {5};",
+      set, options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
+      config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count());
+  made += fmt::format(fmt::runtime(kAsStatementsExpect), set);
+  if (options.keyed_plans) made += fmt::format(fmt::runtime(kKeyedPlans), set);
+  return made;
+}
 
 std::string FirstLine(std::string text) {
   const auto end = text.find('\n');
@@ -61,16 +75,10 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
   connection->inhibit_reactivation(true);
 #pragma GCC diagnostic pop
   connection->set_client_encoding("UTF8");
+  if (config.is_pooled) return connection;
   pqxx::nontransaction tx(*connection);
-  tx.exec(
-      fmt::format("set application_name = 'vedette {}'; set timezone = 'UTC';"
-                  "set datestyle = 'ISO'; set bytea_output = 'hex'; set statement_timeout = {};"
-                  "set lock_timeout = {}; set idle_in_transaction_session_timeout = {};"
-                  "set tcp_user_timeout = {}; set client_min_messages = warning;"
-                  "{}; {}",
-                  options.name, config.statement_timeout_ms.count(), config.lock_timeout_ms.count(),
-                  config.idle_in_transaction_timeout_ms.count(), config.tcp_user_timeout_ms.count(),
-                  kAsStatementsExpect, options.keyed_plans ? kKeyedPlans : ""));
+  tx.exec(Settings(config, options, "set") +
+          "set default_transaction_isolation = 'read committed'");
   tx.commit();
   return connection;
 }
@@ -138,7 +146,7 @@ const Session::Impl::Prepared& Session::Impl::Prepare(const Call& call,
 }
 
 void Session::Impl::PrepareStatement(const std::string& statement) {
-  if (prepared.contains(statement)) return;
+  if (config.is_pooled || prepared.contains(statement)) return;
   connection->prepare(statement, QueryText(statement));
   prepared.insert(statement);
 }
@@ -152,6 +160,11 @@ void Session::Impl::Drop() {
 Session::Session(const config::DatabaseConfig& config, SessionOptions options,
                  const base::Clock& clock, metrics::Metrics& metrics, base::Logger log)
     : impl_(new Impl{config, std::move(options), clock, metrics, log}) {
+  impl_->begin = "BEGIN";
+  if (config.is_pooled) {
+    impl_->begin += " ISOLATION LEVEL READ COMMITTED;";
+    impl_->begin += Settings(config, impl_->options, "set local");
+  }
   const auto* testing = impl_->options.testing;
   if (testing != nullptr && testing->changes_sessions())
     impl_->testing.reset(new Testing(*testing, log));
@@ -182,7 +195,9 @@ constexpr const char* kRefusal =
     "the database is reached through a transaction pooler (as pgbouncer with pool_mode = "
     "transaction), which gives one session of PostgreSQL to several connections by turns; vedette "
     "keeps settings, prepared statements, locks and LISTEN in its sessions. Let [database] url "
-    "lead to PostgreSQL itself, or to a pooler whose pool_mode is session";
+    "lead to PostgreSQL itself, or to a pooler whose pool_mode is session; [database] pooled_url "
+    "may "
+    "lead to this one, for the roles api and admin";
 
 int Backend(pqxx::transaction_base& tx) {
   return ReadOne<int>(tx.exec(QueryText("database_backend")));
@@ -206,6 +221,25 @@ std::string TransactionPoolerFound(pqxx::connection& connection,
     if (Backend(work) == backend || BackendOf(connection) != backend) return kRefusal;
   }
   return {};
+}
+
+std::string PooledElsewhere(Session& session, const config::DatabaseConfig& pooled) {
+  const auto identity = [](pqxx::connection& connection) {
+    pqxx::nontransaction tx(connection);
+    return ReadOne<std::string>(tx.exec(QueryText("database_identity")));
+  };
+  try {
+    if (identity(session.impl().Connect()) == identity(*OpenConnection(pooled, {.name = "pooler"})))
+      return {};
+  } catch (const Unavailable&) {
+    throw;
+  } catch (const std::exception& e) {
+    session.impl().Drop();
+    throw Unavailable("cannot look at both [database] url and pooled_url: " + FirstLine(e.what()));
+  }
+  return "[database] pooled_url leads to another database than [database] url: the API would "
+         "answer "
+         "from one, and the fleet work on the other. Let both lead to the same";
 }
 
 std::string TransactionPoolerFound(Session& session) {

@@ -103,12 +103,17 @@ class Pool {
 
 // A transaction pooler gives each transaction any session of the server's: what a session is set
 // to, the statements that it has prepared, its locks and what it listens to are another's at the
-// next transaction. vedette cannot work through one, and says so at its start. A pooler that keeps
-// a session for as long as a connection lasts is as good as none.
+// next transaction. A pool whose configuration says is_pooled brings its settings along with each
+// transaction and prepares nothing; [database] url may not lead to one, and vedette says so at its
+// start. A pooler that keeps a session for as long as a connection lasts is as good as none.
 
 // Whether the database is reached through a transaction pooler: a sentence that says what to do, or
 // nothing. Blocks for one round trip where there is no pooler, for a few and a second connection
 // where there is one. Throws Unavailable.
 std::string TransactionPoolerFound(Session& session);
+
+// Whether `pooled`, a configuration with is_pooled, leads to another database than the session: a
+// sentence that says what to do, or nothing. Blocks while it connects. Throws Unavailable.
+std::string PooledElsewhere(Session& session, const config::DatabaseConfig& pooled);
 
 }  // namespace vedette::store

@@ -56,6 +56,8 @@ struct Session::Impl {
   std::chrono::nanoseconds retry_at{0};
   int failures = 0;  // to connect, in a row
   std::string last_error{};
+  // What begins a transaction: with all settings, where a transaction pooler keeps none of them.
+  std::string begin{};
 
   // The connection, made if need be. Throws Unavailable.
   pqxx::connection& Connect();

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/crypto.h"
+#include "config/database_config.h"
 #include "store/queries.h"
 #include "store/session_impl.h"
 
@@ -171,25 +172,26 @@ const pqxx::field& Columns::Next(std::string_view name, ValueType type) {
 
 namespace {
 
-constexpr const char* kBeginAsync = "BEGIN; SET LOCAL synchronous_commit = off";
-constexpr const char* kBeginByKey =
-    "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
+// What comes after the session's BEGIN.
+constexpr std::string_view kAsync = "; SET LOCAL synchronous_commit = off";
+constexpr std::string_view kByKey =
+    "; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
 
 // A transaction that is begun with its settings in one round trip.
 class SetWork final : public pqxx::dbtransaction {
  public:
-  SetWork(pqxx::connection_base& connection, const char* begin)
-      : namedclass("transaction", "set"), dbtransaction(connection), begin_(begin) {
+  SetWork(pqxx::connection_base& connection, std::string begin)
+      : namedclass("transaction", "set"), dbtransaction(connection), begin_(std::move(begin)) {
     Begin();
   }
   ~SetWork() override { End(); }
 
  private:
-  void do_begin() override { direct_exec(begin_); }
+  void do_begin() override { direct_exec(begin_.c_str()); }
   // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
   void do_commit() override { direct_exec("COMMIT"); }
 
-  const char* const begin_;
+  const std::string begin_;
 };
 
 }  // namespace
@@ -203,17 +205,25 @@ struct Transaction::Impl {
 
 Transaction::Transaction(Session& session, Durability durability, Plans plans)
     : session_(session.impl()), impl_(new Impl{durability, nullptr, std::nullopt}) {
+  const auto begin_with = [this](std::string_view settings) {
+    return session_.begin + std::string(settings);
+  };
   switch (durability) {
     case Durability::kOneStatement:
-      impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
       impl_->statements_left = 1;
+      if (session_.config.is_pooled) {
+        impl_->work = std::make_unique<SetWork>(session_.Connect(), session_.begin);
+      } else {
+        impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
+      }
       break;
     case Durability::kAsync:
-      impl_->work = std::make_unique<SetWork>(session_.Connect(), kBeginAsync);
+      impl_->work = std::make_unique<SetWork>(session_.Connect(), begin_with(kAsync));
       break;
     case Durability::kSync:
-      if (plans == Plans::kByKey) {
-        impl_->work = std::make_unique<SetWork>(session_.Connect(), kBeginByKey);
+      if (plans == Plans::kByKey || session_.config.is_pooled) {
+        impl_->work = std::make_unique<SetWork>(session_.Connect(),
+                                                begin_with(plans == Plans::kByKey ? kByKey : ""));
       } else {
         impl_->work = std::make_unique<pqxx::work>(session_.Connect());
       }
@@ -271,7 +281,10 @@ pqxx::result Transaction::Run(const std::string& name, pqxx::internal::params&& 
         ok);
   };
   try {
-    pqxx::result result = impl_->work->exec_prepared(name, std::move(values));
+    // A statement without a name is prepared for this execution alone: every pooler can do that.
+    pqxx::result result = session_.config.is_pooled
+                              ? impl_->work->exec_params(QueryText(name), std::move(values))
+                              : impl_->work->exec_prepared(name, std::move(values));
     ok = true;
     session_.answered = true;
     observe();

@@ -9,6 +9,7 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
+#include "config/database_config.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "store/session.h"
@@ -40,6 +41,8 @@ struct Pools {
   // Runs what is queued in each, then ends its threads; the fleet's is the last. Blocks.
   void Stop();
 
+  // The way of the roles api and admin: [database] pooled_url, or that of all others.
+  const config::DatabaseConfig pooled;
   std::unique_ptr<store::Pool> fleet;  // health, heartbeat, and what is looked at now and then
   std::unique_ptr<store::Pool> api;
   std::unique_ptr<store::Pool> search;  // null also where the API does not count in the database

@@ -10,6 +10,10 @@ from schema_migration
 -- name: database_clock
 select clock_timestamp()
 
+-- name: database_identity
+-- What tells one database from another; a standby and a restored copy have that of their original.
+select system_identifier || ' ' || oid from pg_control_system(), pg_database where datname = current_database()
+
 -- name: database_backend
 -- The process that serves the session.
 select pg_backend_pid()

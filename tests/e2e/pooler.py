@@ -1,116 +1,66 @@
-"""A pooler of PostgreSQL's connections: a client's transactions run in any of a few sessions, or its whole connection in
-one, as pgbouncer's pool_mode says. It knows as much of the protocol as that needs."""
+"""Debian's pgbouncer before the test's PostgreSQL."""
 
-import socket
-import socketserver
-import struct
-import threading
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
-AUTHENTICATED = b"R" + struct.pack("!II", 8, 0)
-A_KEY_OF_ITS_OWN = b"K" + struct.pack("!III", 12, 1, 1)  # of no server's process, as every pooler gives
-READY = b"Z" + struct.pack("!I", 5) + b"I"
-SSL_REQUEST, GSS_REQUEST = 80877103, 80877104
+import psycopg2
 
-
-def exactly(connection, count):
-    read = b""
-    while len(read) < count:
-        more = connection.recv(count - len(read))
-        if not more:
-            raise ConnectionError("closed")
-        read += more
-    return read
-
-
-def message(connection):
-    """One message: its type, and all of its bytes."""
-    head = exactly(connection, 5)
-    return head[:1], head + exactly(connection, struct.unpack("!I", head[1:])[0] - 4)
-
-
-class Session:
-    """One of the server's."""
-
-    def __init__(self, path, database, user):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(path))
-        body = struct.pack("!I", 196608) + f"user\0{user}\0database\0{database}\0\0".encode()
-        self.socket.sendall(struct.pack("!I", len(body) + 4) + body)
-        self.parameters = b""
-        kind = b""
-        while kind != b"Z":
-            kind, raw = message(self.socket)
-            assert kind in b"RSKZN", raw
-            if kind == b"S":
-                self.parameters += raw
+from testbed import free_port, wait_until
 
 
 class Pooler:
-    def __init__(self, postgres, database, mode):
-        self.postgres, self.database, self.mode = postgres, database, mode
-        self.idle, self.lock = [], threading.Lock()
-        pooler = self
+    """`sessions` are the server's: all that its clients share by turns. As the user of the cluster, as it refuses root."""
 
-        class Client(socketserver.BaseRequestHandler):
-            def handle(self):
-                try:
-                    pooler.serve(self.request)
-                except (ConnectionError, OSError):
-                    pass
+    def __init__(self, postgres, database, mode, sessions=20, user="vedette"):
+        self.dir = Path(tempfile.mkdtemp(prefix="vedette-pooler-", dir="/tmp"))
+        self.port = free_port()
+        (self.dir / "users").write_text(f'"{user}" ""\n')
+        (self.dir / "pgbouncer.ini").write_text(f"""
+[databases]
+{database} = host={postgres.dir} port={postgres.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {self.port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {self.dir}/users
+stats_users = {user}
+pool_mode = {mode}
+default_pool_size = {sessions}
+max_client_conn = 200
+""")
+        self.dir.chmod(0o755)
+        self.log = open(self.dir / "log", "ab")
+        self.process = subprocess.Popen(["/usr/sbin/pgbouncer", self.dir / "pgbouncer.ini"], stdout=self.log, stderr=self.log,
+                                        cwd="/", start_new_session=True, **postgres.user)
+        self.url = f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+        self.user = user
+        wait_until("pgbouncer", self._answers)
 
-        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Client)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"postgresql://vedette@127.0.0.1:{self.server.server_address[1]}/{database}"
+    def _answers(self):
+        assert self.process.poll() is None, (self.dir / "log").read_text()
+        try:
+            self.show("VERSION")
+            return True
+        except psycopg2.OperationalError:
+            return False
 
-    def take(self):
-        with self.lock:
-            if self.idle:
-                return self.idle.pop()  # the last that was given back, as pgbouncer does
-        return Session(self.postgres.dir / f".s.PGSQL.{self.postgres.port}", self.database, "vedette")
-
-    def give_back(self, session):
-        with self.lock:
-            self.idle.append(session)
-
-    @staticmethod
-    def greet(client):
-        while True:
-            length, code = struct.unpack("!II", exactly(client, 8))
-            exactly(client, length - 8)
-            if code not in (SSL_REQUEST, GSS_REQUEST):
-                return
-            client.sendall(b"N")
-
-    def serve(self, client):
-        self.greet(client)
-        session = self.take()
-        client.sendall(AUTHENTICATED + session.parameters + A_KEY_OF_ITS_OWN + READY)
-        while True:
-            if self.mode == "transaction":
-                self.give_back(session)
-                session = None
-            idle = False
-            while not idle:
-                kind, raw = message(client)
-                if kind == b"X":
-                    return
-                session = session or self.take()
-                session.socket.sendall(raw)
-                if kind in b"QS":  # what the server answers with its state
-                    idle = self.answer(session, client)
-
-    @staticmethod
-    def answer(session, client):
-        """Hands the answers on; whether no transaction is open after them."""
-        while True:
-            kind, raw = message(session.socket)
-            client.sendall(raw)
-            if kind == b"Z":
-                return raw[5:] == b"I"
+    def show(self, what):
+        """Rows of one of its own tables, as dictionaries."""
+        connection = psycopg2.connect(host="127.0.0.1", port=self.port, dbname="pgbouncer", user=self.user)
+        connection.autocommit = True  # its console knows no transactions
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(f"SHOW {what}")
+                names = [column.name for column in cursor.description]
+                return [dict(zip(names, row)) for row in cursor.fetchall()]
+        finally:
+            connection.close()
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        for session in self.idle:
-            session.socket.close()
+        self.process.kill()
+        self.process.wait(10)
+        self.log.close()
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -389,6 +389,18 @@ def test_the_rules_and_dashboards_are_those_of_the_chart(objects, tmp_path):
         assert json.loads(data) == json.loads(path.read_text())
 
 
+def test_a_transaction_pooler_has_a_url_of_its_own_in_the_same_secret(helm):
+    pooled = ("--set", "database.existingSecretPooledKey=pooled-url")
+    done = template(helm, CHART / "ci" / "secrets.yaml", *pooled)
+    assert done.returncode == 0, done.stderr
+    for workload in workloads([o for o in yaml.safe_load_all(done.stdout) if o]):
+        env = {e["name"]: e.get("valueFrom") for e in pod_of(workload)["containers"][0]["env"]}
+        keys = [env[name]["secretKeyRef"] for name in ("VEDETTE_DATABASE_URL", "VEDETTE_DATABASE_POOLED_URL")]
+        assert keys == [{"name": "vedette-database", "key": "url"}, {"name": "vedette-database", "key": "pooled-url"}]
+    refused = template(helm, CHART / "ci" / "everything.yaml", *pooled)
+    assert refused.returncode != 0 and "is a key of database.existingSecret" in refused.stderr
+
+
 def test_the_binary_takes_the_containers_arguments_and_environment(binary, objects, database, tmp_path):
     """Each Deployment's container, started as it is, but for its ports and where its files are mounted."""
     subprocess.run([binary, "migrate"], env=clean_environment({"VEDETTE_DATABASE_URL": database.url}), check=True,

@@ -1,7 +1,12 @@
 """What stands between vedette and its database: the settings of a server and a role, and poolers of connections."""
 
+import concurrent.futures
+import contextlib
+import datetime
 import subprocess
+import time
 
+import psycopg2
 import pytest
 
 from conftest import Database, Postgres, Vedette, wait_until
@@ -58,8 +63,8 @@ def test_nothing_is_compiled_in_sessions_whatever_the_role_is_set_to(binary, cou
 def pooled(postgres, database):
     made = []
 
-    def pooler(mode):
-        made.append(Pooler(postgres, database.name, mode))
+    def pooler(mode, **more):
+        made.append(Pooler(postgres, database.name, mode, **more))
         return made[-1]
 
     yield pooler
@@ -67,7 +72,7 @@ def pooled(postgres, database):
         one.close()
 
 
-WHAT_TO_DO = ["transaction pooler", "pool_mode", "[database] url", "PostgreSQL itself"]
+WHAT_TO_DO = ["transaction pooler", "pool_mode", "[database] url", "PostgreSQL itself", "[database] pooled_url"]
 
 
 def test_a_transaction_pooler_is_refused_at_the_start_with_what_to_do(binary, pooled, tmp_path):
@@ -90,6 +95,42 @@ def test_a_pooler_that_keeps_sessions_is_as_good_as_none(binary, pooled, tmp_pat
     service = Vedette(binary, pooled("session").url, tmp_path).migrate().start()
     assert service.organisation().get("/monitors")["monitors"] == []
     assert service.stop() == 0
+
+
+def test_the_api_and_the_operator_go_through_a_transaction_pooler_that_has_its_own_url(binary, pooled, database, nginx, tmp_path):
+    """Two sessions serve twelve connections, and none has settings of its own but for one transaction: the role's would make
+    other answers."""
+    for name, value in OF_THE_ROLE.items():
+        database.rows(f"alter role vedette in database {database.name} set {name} = {value}")
+    pooler = pooled("transaction", sessions=2)
+    nginx.write("page.html", "<html><body><h1>1.5</h1></body></html>")
+    service = Vedette(binary, database.url, tmp_path, {"VEDETTE_DATABASE_POOLED_URL": pooler.url}).start()
+    tenant = service.organisation()
+    monitor = tenant.post("/monitors", {
+        "name": "m", "key_columns": ["company"], "rows": [{"company": "a", "url": nginx.url + "/page.html"}],
+        "struct": {"title": "css:h1"}, "frequency": "1h"})["id"]
+    wait_until("its check", lambda: tenant.finished_ticks(monitor))
+    with concurrent.futures.ThreadPoolExecutor(16) as clients:
+        answers = list(clients.map(lambda n: tenant.get(f"/monitors/{monitor}/rows?limit={n % 9 + 1}"), range(200)))
+    assert len(answers) == 200 and len({answer["rows"][0]["id"] for answer in answers}) == 1
+    assert service.as_operator("GET", "/admin/v1/overview").status == 200
+    started = tenant.finished_ticks(monitor)[0]["started_at"]
+    assert started.endswith("Z") and abs(time.time() - datetime.datetime.fromisoformat(started).timestamp()) < 600, started
+    clients, servers = pooler.show("CLIENTS"), pooler.show("SERVERS")
+    assert len([c for c in clients if c["database"] == database.name]) > 2 >= len(servers) > 0, (clients, servers)
+    assert service.stop() == 0
+    with contextlib.closing(psycopg2.connect(pooler.url)) as client, client.cursor() as cursor:
+        # The pooler itself keeps these two for each of its clients.
+        cursor.execute("select name, setting from pg_settings where source = 'session' and "
+                       "name not in ('DateStyle', 'client_encoding')")
+        assert cursor.fetchall() == [], "a setting outlives its transaction"
+
+
+def test_a_pooler_of_another_database_is_refused_at_the_start(binary, pooled, database, postgres, tmp_path):
+    service = Vedette(binary, database.url, tmp_path, {"VEDETTE_DATABASE_POOLED_URL": postgres.url("postgres")})
+    service.start(ready=False)
+    assert service.process.wait(120) == 1
+    assert "[database] pooled_url leads to another database than [database] url" in service.log()
 
 
 @pytest.mark.empty_database

@@ -25,7 +25,8 @@ FELT_S = 12.0
 STOPS = ["pause", "cancel"]
 CLOCKS_APART_S = APART.total_seconds()
 # Faults that every process feels.
-EVERYBODY = {"terminate", "restart", "exhaust", "disk", "failover", "calm", "stall"}
+EVERYBODY = {"terminate", "restart", "exhaust", "disk", "failover", "calm", "stall", "switchover", "node", "etcd", "frozen",
+             "standby", "crash"}
 
 
 class MoneyWatch:

@@ -57,6 +57,13 @@ role worker with what differs: {{ range $name, $role := include "vedette.deploym
 {{- else }}
   value: {{ required "set database.existingSecret (or database.url, if it holds no password)" .Values.database.url | quote }}
 {{- end }}
+{{- with .Values.database.existingSecretPooledKey }}
+- name: VEDETTE_DATABASE_POOLED_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ required "database.existingSecretPooledKey is a key of database.existingSecret" $.Values.database.existingSecret }}
+      key: {{ . }}
+{{- end }}
 {{- end -}}
 
 {{- define "vedette.podSecurity" -}}
