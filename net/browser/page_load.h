@@ -30,8 +30,8 @@ struct RenderedPage {
   Kind kind = Kind::kSnapshot;
   std::size_t bytes = 0;      // that it fetched and sent, whatever came of it
   std::uint64_t refused = 0;  // connections that it was not allowed
-  // The step of PageOrder::steps, from 0, that could not be made; `response.error` says why, without
-  // its secret. Its class is kProtocol.
+  // The step of PageOrder::steps, from 0, that could not be made; `response.error` says why,
+  // without its secret. Its class is kProtocol.
   std::optional<int> failed_step;
   std::vector<PageCookie> cookies;  // where PageOrder::reads_cookies asks for them
 };
