@@ -233,6 +233,8 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void Fail(CheckId id, ProbeFailure failure);
   void Fetch(Check check, const SharedFields& fields);
   void FetchLoggedIn(Check check, const SharedFields& fields, PageLogin login);
+  // Takes what the check asks when it has its turn.
+  html::FetchRequest RequestOf(Check& check, const SharedFields& fields, PageLogin login) const;
   void FetchAs(Check check, const SharedFields& fields, PageLogin login);
   void AskRobots(std::vector<std::string> urls, html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
@@ -360,11 +362,11 @@ void WebProbe::Impl::FetchLoggedIn(Check check, const SharedFields& fields, Page
   FetchAs(std::move(check), fields, std::move(login));
 }
 
-void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin login) {
-  const std::string url = check.url;
+html::FetchRequest WebProbe::Impl::RequestOf(Check& check, const SharedFields& fields,
+                                             PageLogin login) const {
   html::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
-  fetch.url = std::move(check.url);
+  fetch.url = check.url;
   fetch.own_headers = check.request.spec->request_headers;
   fetch.render = RendersFirst(check);
   fetch.wait_for = check.request.spec->options.wait_for;
@@ -390,6 +392,12 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
       return ask(waited + std::exchange(before, milliseconds(0)));
     };
   }
+  return fetch;
+}
+
+void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin login) {
+  html::FetchRequest fetch = RequestOf(check, fields, std::move(login));
+  const std::string url = check.url;
   // Weak: while the page is under way the fields may have to make room for others'.
   html::ReadPage read = [weak = std::weak_ptr(fields), spec = check.request.spec,
                          text_bytes_max = check.text_bytes_max,
