@@ -135,8 +135,8 @@ TEST_F(BatcherTest, SendsNoMoreBatchesAtOnceThanItMay) {
   EXPECT_EQ(most_at_once_, 2);
 }
 
-// Leases may be lost while a record is under way. The end of that record used to go astray then,
-// and the loop of the process with it.
+// Leases that are lost while a record is under way make such items. The end of that record went
+// astray then, and the loop of the process with it.
 TEST_F(BatcherTest, G12_WhatIsNotWantedAnyMoreLeavesTheBatchThatIsUnderWayAlone) {
   Gate gate;
   write_ = [&](const Items&, bool) { gate.Pass(); };

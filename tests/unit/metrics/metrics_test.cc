@@ -42,7 +42,7 @@ void UseEverything(Metrics* m) {
   m->AddMaintenanceFailures("partitions", 1);
   m->AddTicks(domain::TickTrigger::kManual, 4);
   m->AddDeliveries("delivered", 5);
-  m.AddMails("sent", 6);
+  m->AddMails("sent", 6);
   m->ObserveDeliveryAttempt(milliseconds(30));
   m->SetChunks("due", 11);
   m->SetChunkOldestDue(milliseconds(2500));
