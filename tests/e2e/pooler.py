@@ -30,6 +30,7 @@ stats_users = {user}
 pool_mode = {mode}
 default_pool_size = {sessions}
 max_client_conn = 200
+query_wait_timeout = 5
 """)
         self.dir.chmod(0o755)
         self.log = open(self.dir / "log", "ab")
