@@ -81,6 +81,7 @@ struct FetchRequest {
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
   std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
+  std::string fragment{};  // with its '#': goes behind the URL of a page that is rendered
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";
 };

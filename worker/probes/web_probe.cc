@@ -17,6 +17,7 @@
 #include "html/fetch.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
+#include "html/pdf_text.h"
 #include "html/robots.h"
 #include "html/selector.h"
 #include "html/url_reference.h"
@@ -105,14 +106,26 @@ html::Fetched AsFetched(PageReading reading) {
 }
 
 // Compiles the fields where they are not kept any more; the page's time begins after that.
-html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
-                         std::size_t text_bytes_max, const html::FetchedPage& page,
-                         html::ReadingTime& time) {
+html::Fetched ReadText(const SharedFields& kept, const ProbeSpec& spec, std::size_t text_bytes_max,
+                       const html::FetchedPage& page, html::ReadingTime& time) {
   if (kept != nullptr) return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max));
   const auto compiled = FieldSet::Compile(spec.watched);
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return *failure;
   time.Begin();
   return AsFetched(std::get<FieldSet>(compiled).Read(page, time.stop(), text_bytes_max));
+}
+
+html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
+                         std::size_t text_bytes_max, std::size_t body_bytes_max,
+                         const html::FetchedPage& page, html::ReadingTime& time) {
+  if (!html::IsPdf(page.content_type)) return ReadText(kept, spec, text_bytes_max, page, time);
+  const auto stopped = [&time] { return time.stop().stopped(); };
+  auto text = html::TextOfPdf(page.body, stopped, {body_bytes_max});
+  if (auto* failure = std::get_if<ProbeFailure>(&text)) return std::move(*failure);
+  html::FetchedPage read{std::get<std::string>(std::move(text)), "text/plain; charset=utf-8",
+                         page.url};
+  read.of_pdf = true;
+  return ReadText(kept, spec, text_bytes_max, read, time);
 }
 
 }  // namespace
@@ -248,6 +261,7 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   fetch.own_headers = check.request.spec->request_headers;
   fetch.render = RendersFirst(check);
   fetch.wait_for = check.request.spec->options.wait_for;
+  fetch.fragment = html::PageFragment(check.request.subject.Value(), check.request.context.Value());
   // What belongs to no monitor is looked at once, and nothing is remembered of it.
   if (!check.request.spec->monitor_id.is_nil()) {
     fetch.reading_key = fields->fingerprint + std::to_string(check.text_bytes_max);
@@ -265,9 +279,9 @@ void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   }
   // Weak: while the page is under way the fields may have to make room for others'.
   html::ReadPage read = [weak = std::weak_ptr(fields), spec = check.request.spec,
-                         text_bytes_max = check.text_bytes_max](const html::FetchedPage& page,
-                                                                html::ReadingTime& time) {
-    return ReadFields(weak.lock(), *spec, text_bytes_max, page, time);
+                         text_bytes_max = check.text_bytes_max, body_bytes_max = body_bytes_max](
+                            const html::FetchedPage& page, html::ReadingTime& time) {
+    return ReadFields(weak.lock(), *spec, text_bytes_max, body_bytes_max, page, time);
   };
   std::function<void(html::Fetched)> then = [done = std::move(check.done),
                                              url](html::Fetched fetched) {
