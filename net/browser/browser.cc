@@ -315,7 +315,9 @@ void Browser::Render(RenderRequest request, std::function<void(RenderedPage page
   Impl& s = *impl_;
   // What a page itself asks for, its proxy checks; this address is given to the browser by us,
   // which would open files, too.
-  if (auto checked = ParseTenantUrl(request.url, s.policy); checked.error) {
+  const std::string_view url = request.url;
+  // The fragment goes to no server.
+  if (auto checked = ParseTenantUrl(url.substr(0, url.find('#')), s.policy); checked.error) {
     s.loop.Post([url = request.url, error = checked.error->message, done = std::move(done)] {
       done(Failed(url, HttpErrorClass::kRefusedAddress, error));
     });

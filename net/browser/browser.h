@@ -19,7 +19,7 @@ namespace vedette::net {
 
 struct RenderRequest {
   base::Uuid org_id;                     // in whose turn it goes
-  std::string url;                       // checked as a tenant's URL
+  std::string url;                       // checked as a tenant's URL; may have a fragment
   std::string wait_for{};                // as PageLoad::Start takes it
   std::chrono::milliseconds timeout{};   // from its turn on
   std::chrono::milliseconds wait_max{};  // for its turn

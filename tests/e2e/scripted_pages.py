@@ -149,7 +149,7 @@ canvas.querySelector('ul').innerHTML = ITEMS.map(i => `<li>${i}</li>`).join('')<
     "written": APP + "<script>document.write('<h1>made by written</h1><ul>' + ITEMS.map(i => '<li>' + i + '</li>').join('') + '</ul>')</script>",
     "cookie_wall": """<!DOCTYPE html><script>document.cookie = 'seen=1'; location.reload()</script>""",
     "streamed": APP,  # and more, a moment later
-    "infinite": APP + """<style>li { height: 400px }</style><h1></h1><ul></ul><p id=end>.</p><script>
+    "infinite": APP + """<style>li { height: 40vh }</style><h1></h1><ul></ul><p id=end>.</p><script>
 document.querySelector('h1').textContent = 'made by ' + 'infinite'; let n = 0;
 new IntersectionObserver(async (seen, observer) => { if (!seen.at(-1).isIntersecting) return; observer.disconnect();
   const all = await (await fetch('/api/items?from=' + n)).json();
