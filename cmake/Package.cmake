@@ -41,7 +41,8 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What the binary does not link: certificate authorities for pages and receivers, useradd for the scripts, time zones.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, passwd, tzdata")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "postgresql (>= 15)")
+# poppler reads PDFs, with its data those in Chinese, Japanese and Korean.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "postgresql (>= 15), poppler-utils, poppler-data")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
     "${CMAKE_SOURCE_DIR}/deploy/package/conffiles" "${CMAKE_SOURCE_DIR}/deploy/package/postinst"

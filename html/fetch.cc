@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
+#include "html/pdf_text.h"
 #include "html/rendered_document.h"
 #include "html/url_reference.h"
 #include "net/browser/browser.h"
@@ -142,6 +143,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   void OnRendered(PageId id, net::RenderedPage rendered);
   void OnResponse(PageId id, net::HttpResponse response);
   void Redirect(PageId id, Page& page, const net::HttpResponse& response);
+  void GoOn(PageId id, Page& page, std::string target);
   void Post(PageId id, Page& page, net::HttpResponse response);
   void OnRead(PageId id, Fetched fetched, std::string body_hash);
   void OnTimer(PageId id);
@@ -214,7 +216,7 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   page.request.reading_key.clear();
   net::RenderRequest request;
   request.org_id = page.request.org_id;
-  request.url = page.request.url;
+  request.url = page.request.url + page.request.fragment;
   request.timeout = page.request.timeout;
   request.wait_for = page.request.wait_for;
   request.steps = page.request.steps;
@@ -234,6 +236,11 @@ void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
   if (page == nullptr) return;
   if (rendered.failed_step) return Finish(id, StepFailed(rendered));
   if (rendered.response.error_class == net::HttpErrorClass::kNone) {
+    // A browser does not hand over what it would download.
+    if (IsPdf(rendered.response.Header("content-type").value_or(""))) {
+      page->request.render = false;
+      return GoOn(id, *page, std::move(rendered.url));
+    }
     if (page->request.on_cookies) page->request.on_cookies(std::move(rendered.cookies));
     // What came is there already, so that it does not wait for room; the check is tried again.
     auto held = std::make_shared<base::ByteBudget::Holding>(budget.Open(page->request.org_id));
@@ -279,6 +286,10 @@ void Fetcher::Impl::Redirect(PageId id, Page& page, const net::HttpResponse& res
   if (target.empty()) {
     return Finish(id, RefusedAddress("The page redirects to what is no http or https address."));
   }
+  GoOn(id, page, std::move(target));
+}
+
+void Fetcher::Impl::GoOn(PageId id, Page& page, std::string target) {
   if (const auto checked = net::ParseTenantUrl(target, policy); checked.error) {
     return Finish(id,
                   RefusedAddress(fmt::format("The page redirects to an address that is refused: {}",

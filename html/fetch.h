@@ -85,6 +85,7 @@ struct FetchRequest {
   // remembered of it, and it may take what the browser's configuration says.
   bool render = false;
   std::string wait_for{};  // a CSS selector: a rendered page is read when it matches
+  std::string fragment{};  // with its '#': goes behind the URL of a page that is rendered
   // What is done on a rendered page before it is read, with the values of secrets; a goto has its
   // URL. One that cannot be made is the failure `step_failed`.
   std::vector<domain::PageStep> steps{};

@@ -37,7 +37,9 @@ bool BeginsAsFeed(std::string_view text) {
 }  // namespace
 
 PageForms::PageForms(const FetchedPage& page)
-    : type_(ParseMediaType(page.content_type)), text_(DecodeBody(page.body, type_.charset)) {}
+    : type_(ParseMediaType(page.content_type)),
+      text_(DecodeBody(page.body, type_.charset)),
+      of_pdf_(page.of_pdf) {}
 
 bool PageForms::IsJson() const {
   const std::string& type = type_.type;
@@ -48,7 +50,7 @@ bool PageForms::IsXml() const {
   const std::string& type = type_.type;
   if (type == "application/xhtml+xml") return false;
   if (type == "application/xml" || type == "text/xml" || type.ends_with("+xml")) return true;
-  return !IsJson() && BeginsAsFeed(text_);
+  return !of_pdf_ && !IsJson() && BeginsAsFeed(text_);
 }
 
 bool PageForms::IsBinary() const {

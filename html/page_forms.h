@@ -16,6 +16,7 @@ struct FetchedPage {
   std::string content_type;  // the header; may be empty
   std::string url;           // the last one, after redirects
   bool rendered = false;     // its scripts have run, and `body` is what they made
+  bool of_pdf = false;       // `body` is the text of a PDF, as text/plain
 };
 
 // A page in the forms that its readers ask for, each made at most once: its text, its tree of
@@ -30,6 +31,9 @@ class PageForms {
   // Whether the page is read as XML: by its type (XHTML is read as HTML), or a feed by its first
   // element, whatever its type.
   bool IsXml() const;
+  bool IsOfPdf() const { return of_pdf_; }
+  // Whether the page is read as HTML: what is not said to be anything else is.
+  bool IsHtml() const { return !of_pdf_ && !IsJson() && !IsXml(); }
   // Whether the type says that the page is no text: an image, a PDF, an archive.
   bool IsBinary() const;
 
@@ -52,6 +56,7 @@ class PageForms {
  private:
   MediaType type_;
   std::string text_;
+  bool of_pdf_ = false;
   std::optional<std::unique_ptr<HtmlDocument>> html_;  // null: it cannot be parsed
   std::string html_error_;
   std::optional<base::Json> json_;

@@ -124,7 +124,7 @@ bool FoundAll(const domain::ObservationResult& result) {
 }  // namespace
 
 bool AsksForPassword(PageForms* forms, ExtractionStop& stop) {
-  if (forms->IsJson() || forms->IsXml()) return false;
+  if (!forms->IsHtml()) return false;
   // Most pages have no such word, and are not searched.
   const std::string& text = forms->text();
   if (text.find("assword") == std::string::npos && text.find("ASSWORD") == std::string::npos) {
@@ -158,20 +158,27 @@ namespace {
 // Scripts that run, and not data in their place.
 constexpr const char* kScripts =
     "//script[not(@type) or @type='' or @type='module' or contains(@type, 'javascript')]";
+// A page that sends a browser on to another one, as scripts do.
+constexpr const char* kSendsOn =
+    "//meta[translate(@http-equiv, 'REFSH', 'refsh') = 'refresh' and "
+    "contains(translate(@content, 'URL', 'url'), 'url')]";
+
+bool HasAny(PageForms* forms, std::vector<std::string> expressions, ExtractionStop& stop) {
+  const HtmlDocument* document = forms->Html();
+  return document != nullptr &&
+         document->First(expressions, false, "", stop).kind == HtmlFinding::Kind::kFound;
+}
 
 }  // namespace
 
-bool HasScripts(PageForms* forms, ExtractionStop& stop) {
-  if (forms->IsJson() || forms->IsXml()) return false;
-  const HtmlDocument* document = forms->Html();
-  return document != nullptr &&
-         document->First({kScripts}, false, "", stop).kind == HtmlFinding::Kind::kFound;
+bool MayShowMore(PageForms* forms, ExtractionStop& stop) {
+  return forms->IsHtml() && HasAny(forms, {kScripts, kSendsOn}, stop);
 }
 
 bool IsMadeByScripts(PageForms* forms, ExtractionStop& stop) {
-  if (forms->IsJson() || forms->IsXml()) return false;
+  if (!forms->IsHtml()) return false;
   const HtmlDocument* document = forms->Html();
-  return document != nullptr && document->VisibleText().empty() && HasScripts(forms, stop);
+  return document != nullptr && document->VisibleText().empty() && HasAny(forms, {kScripts}, stop);
 }
 
 domain::Failure MadeByScripts(const std::string& field) {

@@ -27,7 +27,7 @@ struct PageReading {
   std::optional<PageText> text;  // where it was asked for and the page could be read
   std::string url{};             // of the page that was read, the last one after redirects
   bool asks_for_password = false;
-  // Nothing that is watched was found, and the page has scripts that have not run.
+  // Nothing that is watched was found, and the page may show more in a browser.
   bool may_need_scripts = false;
 };
 
@@ -63,8 +63,8 @@ domain::Failure LoginRequired(const PageReading& reading);
 // Pages that a server sends empty, and that their scripts fill in a browser. Where they are not
 // run, what such a page shows can be neither seen nor said to be absent.
 
-// Whether a page in HTML has scripts.
-bool HasScripts(PageForms* forms, ExtractionStop& stop);
+// Whether a page in HTML may show more in a browser: it has scripts, or sends the browser on.
+bool MayShowMore(PageForms* forms, ExtractionStop& stop);
 
 // Whether a reader without scripts would see nothing of a page in HTML that has scripts.
 bool IsMadeByScripts(PageForms* forms, ExtractionStop& stop);

@@ -95,11 +95,6 @@ bool FoundNothing(const Selector& selector, const base::Json& value) {
   return value.is_null() || value == "" || value == HashOf("");
 }
 
-bool FoundAny(const Observation& observation) {
-  return std::any_of(observation.fields.begin(), observation.fields.end(),
-                     [](const auto& field) { return !field.second.value.Value().is_null(); });
-}
-
 // Extracts one field after the other from one page.
 class Extraction {
  public:
@@ -140,7 +135,7 @@ class Extraction {
 
   std::shared_ptr<const domain::SeenPage> Kept() { return SeenPageOf(&forms_, url_); }
   bool IsMadeByScripts() { return html::IsMadeByScripts(&forms_, stop_); }
-  bool HasScripts() { return html::HasScripts(&forms_, stop_); }
+  bool MayShowMore() { return html::MayShowMore(&forms_, stop_); }
   bool AsksForPassword() { return html::AsksForPassword(&forms_, stop_); }
 
   FieldResult Text(const Filters& filters) {
@@ -157,7 +152,8 @@ class Extraction {
   DecimalMark MarkOfPage() {
     if (mark_) return *mark_;
     mark_ = DecimalMark::kUnknown;
-    const HtmlDocument* document = forms_.IsJson() ? nullptr : forms_.Html();
+    const bool is_marked_up = !forms_.IsJson() && !forms_.IsOfPdf();
+    const HtmlDocument* document = is_marked_up ? forms_.Html() : nullptr;
     if (document == nullptr) return *mark_;
     const std::vector<std::string> where =
         document->is_xml() ? std::vector<std::string>{"/*/@xml:lang", "/rss/channel/language"}
@@ -189,6 +185,13 @@ class Extraction {
         field));
   }
 
+  static Failure NoMarkup(const std::string& field) {
+    return BadContent(fmt::format(
+        "The page is a PDF, which has text alone: the selector of the field '{}' cannot "
+        "read it; use text or regex: instead.",
+        field));
+  }
+
   FieldResult Html(const std::string& field, const HtmlSelector& selector) {
     if (forms_.IsJson()) {
       return BadContent(
@@ -196,6 +199,7 @@ class Extraction {
                       "cannot read; use json: instead.",
                       forms_.type().type, field));
     }
+    if (forms_.IsOfPdf()) return NoMarkup(field);
     const HtmlDocument* document = forms_.Html();
     if (document == nullptr) return UnreadableHtml();
     const TextView view = ViewOf(selector.filters.form);
@@ -272,6 +276,7 @@ class Extraction {
   }
 
   FieldResult LinkedValue(const std::string& field, const JsonLdSelector& selector) {
+    if (forms_.IsOfPdf()) return NoMarkup(field);
     if (!linked_) {
       if (!forms_.IsJson() && forms_.Html() == nullptr) return UnreadableHtml();
       linked_ = ReadLinkedData(forms_, stop_);
@@ -401,6 +406,17 @@ void FieldSet::LeaveToScripts(From* extraction, Observation* observation) const 
   }
 }
 
+// An element that is there and empty is one that scripts may fill.
+bool FieldSet::FoundAny(const Observation& observation) const {
+  return std::any_of(fields_.begin(), fields_.end(), [&](const Field& field) {
+    const auto* selector = std::get_if<Selector>(&field.selector);
+    const auto seen = observation.fields.find(field.name);
+    if (selector == nullptr || seen == observation.fields.end()) return false;
+    const base::Json& value = seen->second.value.Value();
+    return !value.is_null() && !FoundNothing(*selector, value);
+  });
+}
+
 PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
                            std::size_t text_bytes_max, const IsKept& is_kept) const {
   Extraction extraction(page, stop);
@@ -424,7 +440,8 @@ PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
   }
   if (is_kept && is_kept(observation)) observation.page = extraction.Kept();
   const auto kept = observation.page;
-  const bool may_need_scripts = !page.rendered && !FoundAny(observation) && extraction.HasScripts();
+  const bool may_need_scripts =
+      !page.rendered && !FoundAny(observation) && extraction.MayShowMore();
   PageReading out{
       std::move(observation), {}, page.url, extraction.AsksForPassword(), may_need_scripts};
   if (text_bytes_max == 0) return out;

@@ -70,6 +70,7 @@ class FieldSet {
   explicit FieldSet(std::vector<Field> fields);
   template <typename From>
   void LeaveToScripts(From* extraction, domain::Observation* observation) const;
+  bool FoundAny(const domain::Observation& observation) const;
   std::vector<Field> fields_;
 };
 

@@ -159,20 +159,31 @@ std::string_view Value(const base::Json& columns, std::string_view name) {
   return {};
 }
 
+// The column that names the row's page, as it is; empty where none does.
+std::string_view PageColumn(const base::Json& subject, const base::Json& context) {
+  for (const std::string_view name : {"url", "website", "domain"}) {
+    for (const base::Json* columns : {&subject, &context}) {
+      const std::string_view value = Value(*columns, name);
+      if (!value.empty() && value.front() != '#') return value;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::string> PageAddress(const base::Json& subject, const base::Json& context) {
-  for (const std::string_view name : {"url", "website", "domain"}) {
-    for (const base::Json* columns : {&subject, &context}) {
-      std::string_view value = Value(*columns, name);
-      value = value.substr(0, value.find('#'));
-      if (value.empty()) continue;
-      if (value.starts_with("//")) return "https:" + std::string(value);
-      const bool scheme = value.find("://") < value.find_first_of("/?");
-      return scheme ? std::string(value) : "https://" + std::string(value);
-    }
-  }
-  return std::nullopt;
+  std::string_view value = PageColumn(subject, context);
+  value = value.substr(0, value.find('#'));
+  if (value.empty()) return std::nullopt;
+  if (value.starts_with("//")) return "https:" + std::string(value);
+  const bool scheme = value.find("://") < value.find_first_of("/?");
+  return scheme ? std::string(value) : "https://" + std::string(value);
+}
+
+std::string PageFragment(const base::Json& subject, const base::Json& context) {
+  const std::string_view value = PageColumn(subject, context);
+  return std::string(value.substr(std::min(value.find('#'), value.size())));
 }
 
 }  // namespace vedette::html

@@ -33,5 +33,8 @@ bool IsOwnSite(std::string_view own, std::string_view url);
 // subject, then from the context; blank values count as none. What has no scheme gets https://; a
 // fragment is dropped. Not checked yet. Pure.
 std::optional<std::string> PageAddress(const base::Json& subject, const base::Json& context);
+// The fragment of that URL, with its '#'; may be empty. Servers are not told it, but a page's
+// scripts may choose by it what they show. Pure.
+std::string PageFragment(const base::Json& subject, const base::Json& context);
 
 }  // namespace vedette::html

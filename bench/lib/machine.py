@@ -78,11 +78,12 @@ def cpu_s(pid):
 
 
 def tree(pid):
-    """The process and everything below it."""
+    """The process and everything below it, whichever of its threads has started that."""
     found = [pid]
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+    for thread in os.listdir(f"/proc/{pid}/task"):
         try:
-            found += tree(int(child))
+            for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
+                found += tree(int(child))
         except OSError:
             pass  # it ended
     return found

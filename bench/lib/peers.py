@@ -10,7 +10,8 @@ import sys
 from machine import ROOT, Meter
 
 # The package that a peer's script stands for, whose version is told beside its figures.
-PACKAGES = {"graphile": "graphile-worker", "pgboss": "pg-boss", "dbos": "@dbos-inc/dbos-sdk", "streams": "csv-parse"}
+PACKAGES = {"graphile": "graphile-worker", "pgboss": "pg-boss", "dbos": "@dbos-inc/dbos-sdk", "streams": "csv-parse",
+            "puppeteer": "puppeteer-core"}
 
 
 def missing(name):

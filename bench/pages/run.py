@@ -15,15 +15,15 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
-import due  # noqa: E402
 import needs  # noqa: E402
 from figures import Targets, cpu_us, parts_of, say, summaries, table  # noqa: E402
-from machine import ROOT, Meter, Postgres, Vedette, add_server_option, chosen_server, free_port, migrate  # noqa: E402
+from machine import ROOT, Postgres, add_server_option, chosen_server, free_port  # noqa: E402
 from page_peers import PEERS  # noqa: E402
 from services import accepts  # noqa: E402
 from testbed import wait_until  # noqa: E402
+from watched_pages import WatchedPages, as_cost  # noqa: E402
 
-PAGES, PAGE_BYTES = 1_000, 50_000
+OURS, MONITORS, PAGES, PAGE_BYTES = "vedette", 4, 1_000, 50_000
 FIELDS = {"text": "text | hash", "price": "css:p.price | number"}
 # The wanted multiple of the best peer's rate, and of what that does with the same CPU.
 PROMISED = (">=", 5)
@@ -79,84 +79,15 @@ http {{ types {{ text/html html; }} access_log off; sendfile on; keepalive_reque
         self.process.wait(30)
 
 
-class Ours:
-    """Some monitors of all the pages, which are looked at together: a stream of pages, as the peers have one."""
-
-    NAME, MONITORS = "vedette", 4
-
-    def __init__(self, postgres, binary, urls):
-        self.postgres, self.database = postgres, "bench_pages"
-        postgres.create(self.database)
-        migrate(binary, postgres.url(self.database))
-        self.connection, self.looking = postgres.connect(self.database), postgres.connect(self.database)
-        self.cursor = self.connection.cursor()
-        self.cursor.execute(due.seed(1, self.MONITORS, PAGES))
-        self.cursor.execute("update monitor set struct = %s", (json.dumps(FIELDS),))
-        self.cursor.execute("update monitor_row set baseline = '{}', subject = json_build_object('url', (%s::text[])[position + 1])",
-                            (urls,))
-        self.cursor.execute("vacuum analyze")
-        self.service = Vedette(binary, postgres.url(self.database), "admin,scheduler,worker", {
-            "VEDETTE_PROBES_LOW_KIND": "web", "VEDETTE_WORKER_PER_HOST_MAX": "256", "VEDETTE_LOG_LEVEL": "error",
-            "VEDETTE_SCHEDULER_SPREAD": "0"})
-
-    def open(self):
-        self._look()
-        self._check()
-
-    def _closed(self):
-        self.cursor.execute("select from monitor_sched where open_tick_id is not null or next_run_at <= now()")
-        if self.cursor.rowcount:
-            return False
-        self.cursor.execute("select from chunk limit 1")
-        return self.cursor.rowcount == 0
-
-    def _look(self):
-        self.cursor.execute("update monitor_sched set next_run_at = now(), anchor_at = now(); notify vedette_due")
-        wait_until("the pages to be looked at", self._closed, 600, every_s=0.01)
-
-    def _check(self):
-        """No page may have failed: a failure costs less than a look."""
-        self.cursor.execute("select count(*) from row_state where outcome not in (1, 2)")
-        failed = self.cursor.fetchone()[0]
-        assert failed == 0, f"{failed} pages could not be read"
-
-    def round(self, looks, between):
-        """So many looks at every page; what `between` does is not measured."""
-        total = {"seconds": 0.0, "process_s": 0.0, "postgres_s": 0.0, "pages": 0}
-        for _ in range(looks):
-            between()
-            meter = Meter(self.postgres, self.looking, [self.service.pid])
-            self._look()
-            used = meter.end()
-            for name, key in (("seconds", "at"), ("process_s", "process_cpu"), ("postgres_s", "postgres_cpu")):
-                total[name] += used[key]
-            total["pages"] += PAGES * self.MONITORS
-        self._check()
-        return total
-
-    def close(self):
-        self.service.close()
-        self.connection.close()
-        self.looking.close()
-        self.postgres.drop(self.database)
-
-
-def as_cost(seen):
-    """The figures of a round as those of `figures.cost`."""
-    process_s = seen.get("process_s", seen.get("cpu_s", 0.0))
-    return {"per_s": seen["pages"] / seen["seconds"], "process_us": process_s / seen["pages"] * 1e6,
-            "postgres_us": seen.get("postgres_s", 0.0) / seen["pages"] * 1e6}
-
-
 def measure(kind, nginx, postgres, binary, directory, wanted, options):
     """The figures of each by its name. Peers are started one at a time: an idle server of one must not disturb another."""
     between = nginx.write if kind == CHANGED else lambda: None
     say(f"{kind}: vedette")
-    ours = Ours(postgres, binary, nginx.urls(kind))
+    ours = WatchedPages(postgres, binary, "bench_pages", nginx.urls(kind), MONITORS, FIELDS, {})
     try:
         ours.open()
         looks = 1 if options.quick else 3
-        found = {Ours.NAME: summaries([as_cost(ours.round(looks, between)) for _ in range(options.rounds)])}
+        found = {OURS: summaries([as_cost(ours.round(looks, between)) for _ in range(options.rounds)])}
     finally:
         ours.close()
     for name in wanted:
@@ -178,8 +109,8 @@ def measure(kind, nginx, postgres, binary, directory, wanted, options):
 
 def judge(kind, found, targets):
     """Beside each peer; what was promised is held against the best, by rate and by CPU each."""
-    ours = found[Ours.NAME]
-    peers = {name: f for name, f in found.items() if name != Ours.NAME}
+    ours = found[OURS]
+    peers = {name: f for name, f in found.items() if name != OURS}
     if not peers:
         return
     fastest = max(peers, key=lambda name: peers[name]["per_s"]["median"])

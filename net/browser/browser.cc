@@ -36,7 +36,9 @@ RenderedPage Failed(const std::string& url, HttpErrorClass error_class, std::str
 // What is wrong with the addresses that are given to the browser by us, which would open files,
 // too: the page itself asks its proxy.
 std::optional<std::string> AddressFault(const RenderRequest& request, const AddressPolicy& policy) {
-  if (auto checked = ParseTenantUrl(request.url, policy); checked.error) {
+  // The fragment goes to no server.
+  const std::string_view url = request.url;
+  if (auto checked = ParseTenantUrl(url.substr(0, url.find('#')), policy); checked.error) {
     return std::move(checked.error->message);
   }
   for (std::size_t i = 0; i < request.steps.size(); ++i) {

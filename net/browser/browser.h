@@ -20,7 +20,7 @@ namespace vedette::net {
 
 struct RenderRequest {
   base::Uuid org_id;       // in whose turn it goes
-  std::string url;         // checked as a tenant's URL
+  std::string url;         // checked as a tenant's URL; may have a fragment
   std::string wait_for{};  // as PageOrder has it, and so the next three
   // Each goto is checked as a tenant's URL, too.
   std::vector<domain::PageStep> steps{};

@@ -51,7 +51,9 @@ std::vector<std::string> Flags(const config::BrowserConfig& config, const std::s
       "--disable-features=WebRtcHideLocalIpsWithMdns,AsyncDns,DnsOverHttps,MediaRouter,"
       "DialMediaRouteProvider,Translate,OptimizationHints,AutofillServerCommunication,"
       "CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,WebBluetooth,WebUSB,"
-      "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+      "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
+      // Parts of a window that nobody sees: each would be a page with a process of its own.
+      "WebUIReloadButton,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
       "--disable-background-networking",
       "--disable-breakpad",
       "--disable-client-side-phishing-detection",

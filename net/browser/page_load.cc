@@ -33,6 +33,8 @@ std::string HostOf(std::string_view url) {
   return SplitUrl(url, &parts, &error) ? base::AsciiLower(parts.host) : "";
 }
 
+constexpr std::string_view kPdf = "application/pdf";
+
 bool IsHtml(std::string_view type) {
   return type == "text/html" || type == "application/xhtml+xml";
 }
@@ -446,10 +448,12 @@ void PageLoad::Impl::Read() {
                        });
 }
 
+// A PDF has its type alone.
 void PageLoad::Impl::ReadAsSent() {
+  page.kind = RenderedPage::Kind::kAsSent;
+  if (mime_type == kPdf) return End(std::move(page));
   Ask("Network.getResponseBody", {{"requestId", document_request}}, [this](const Json& sent) {
     RenderedPage out = std::move(page);
-    out.kind = RenderedPage::Kind::kAsSent;
     const auto coded = sent.find("base64Encoded");
     const bool is_text = coded == sent.end() || !coded->is_boolean() || !coded->get<bool>();
     if (is_text) out.response.body = TextMember(sent, "body");
@@ -482,8 +486,9 @@ void PageLoad::Impl::FailNavigation(const std::string& error) {
   if (FailOverBound()) return;
   const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
-  // An answer of a server's that has nothing but its status.
+  // An answer of a server's that has nothing but its status; and what it would download.
   if (page.response.status >= 400) return End(std::move(page));
+  if (document != Document::kNone && mime_type == kPdf) return ReadAsSent();
   Fail(ClassOf(error), "the browser says " + error);
 }
 

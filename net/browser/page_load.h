@@ -51,7 +51,8 @@ inline constexpr std::chrono::milliseconds kPictureTimeMax{5'000};
 struct RenderedPage {
   enum class Kind {
     kSnapshot,  // `response.body` is the answer of DOMSnapshot.captureSnapshot
-    kAsSent,    // of what is no HTML: `response.body` is what was sent, as UTF-8
+    // What is no HTML: `response.body` is what was sent, as UTF-8; empty for a PDF.
+    kAsSent,
   };
   HttpResponse response;  // of the document; its class and error where there is no page
   std::string url;        // of the document, after redirects and scripts

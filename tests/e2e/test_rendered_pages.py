@@ -1,65 +1,35 @@
 """Pages made by scripts, in a real browser: what a tier with `render` observes of pages that frameworks of npm make."""
 
-import concurrent.futures
-import http.server
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import threading
 
 import pytest
 
 from conftest import Vedette, wait_until
+from scripted_pages import (APP, BARE, EXPORTED, FRAMEWORKS, WAITS, Handler, Site, expected, exported,
+                            files_of)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
-ITEMS = ["tea", "coffee", "cocoa"]
-APP = "<!DOCTYPE html><html><head><title>shop</title></head><body><div id=app></div>"
-
-# name: what stands in the page's body. Each makes <h1>made by NAME</h1> and a list of ITEMS, by scripts alone.
-PAGES = {
-    "react": APP + """<script src=/npm/react/umd/react.production.min.js></script>
-<script src=/npm/react-dom/umd/react-dom.production.min.js></script><script>
-const e = React.createElement, App = () => { const [items, set] = React.useState([]);
-  React.useEffect(() => { fetch('/api/items').then(r => r.json()).then(set) }, []);
-  return e('div', null, e('h1', null, 'made by react'), e('ul', null, items.map(i => e('li', {key: i}, i)))) };
-ReactDOM.createRoot(app).render(e(App));</script>""",
-    "vue": APP + """<script src=/npm/vue/dist/vue.global.prod.js></script><script>
-Vue.createApp({data: () => ({items: []}), async mounted() { this.items = await (await fetch('/api/items')).json() },
-  template: '<h1>made by vue</h1><ul><li v-for="i in items">{{ i }}</li></ul>'}).mount('#app');</script>""",
-    "preact": APP + """<script type=module>import {h, render} from '/npm/preact/dist/preact.mjs';
-render(h('div', null, h('h1', null, 'made by preact'), h('ul', null, ITEMS.map(i => h('li', null, i)))), app);</script>""",
-    "solid": APP + """<script type=importmap>{"imports": {"solid-js": "/npm/solid-js/dist/solid.js",
-"solid-js/web": "/npm/solid-js/web/dist/web.js", "solid-js/html": "/npm/solid-js/html/dist/html.js"}}</script>
-<script type=module>import {createSignal} from 'solid-js'; import {render} from 'solid-js/web'; import html from 'solid-js/html';
-const [items, set] = createSignal([]);
-render(() => html`<h1>made by solid</h1><ul>${() => items().map(i => html`<li>${i}</li>`)}</ul>`, app); set(ITEMS);</script>""",
-    "lit": APP + """<x-shop></x-shop><script type=importmap>{"imports": {"lit": "/npm/lit/index.js",
-"lit-html": "/npm/lit-html/lit-html.js", "lit-html/is-server.js": "/npm/lit-html/is-server.js",
-"lit-element/lit-element.js": "/npm/lit-element/lit-element.js", "@lit/reactive-element": "/npm/@lit/reactive-element/reactive-element.js"}}
-</script><script type=module>import {LitElement, html} from 'lit'; customElements.define('x-shop', class extends LitElement {
-  render() { return html`<h1>made by lit</h1><ul>${ITEMS.map(i => html`<li>${i}</li>`)}</ul>` } });</script>""",
-    "alpine": APP + """<div x-data="{items: ITEMS}"><h1 x-text="'made by ' + 'alpine'"></h1><ul><template x-for="i in items"><li x-text=i></li>
-</template></ul></div><script src=/npm/alpinejs/dist/cdn.min.js></script>""",
-    "htmx": APP + """<div hx-get=/fragment hx-trigger=load></div><script src=/npm/htmx.org/dist/htmx.min.js></script>""",
-    "mithril": APP + """<script src=/npm/mithril/mithril.min.js></script><script>
-m.mount(app, {view: () => [m('h1', 'made by mithril'), m('ul', ITEMS.map(i => m('li', i)))]});</script>""",
-    "closed": APP + """<x-shop></x-shop><script>document.querySelector('x-shop').attachShadow({mode: 'closed'}).innerHTML =
-  '<h1>made by closed</h1><ul>' + ITEMS.map(i => `<li>${i}</li>`).join('') + '</ul>';</script>""",
-    "iframe": APP + "<script>app.innerHTML = '<iframe src=/mithril></iframe>'</script>",
-    "redirect": "<!DOCTYPE html><script>location.replace('/vue')</script>",
-    "chain": APP + """<script>app.innerHTML = '<h1>made by chain</h1><ul></ul>'; const more = async n => {
-  const items = await (await fetch('/api/items?from=' + n)).json();
-  document.querySelector('ul').innerHTML += `<li>${items[n]}</li>`; if (n < 2) more(n + 1) }; more(0);</script>""",
-}
 # A browser's sandbox is made of namespaces, which in many containers no user may make who is not root.
 SANDBOX = subprocess.run(["unshare", "--user", "--net", "true"], capture_output=True, check=False,
                          **({"user": "nobody"} if os.geteuid() == 0 else {})).returncode == 0
 # The first time its script is asked for, it does not come until the browser that asks is gone.
 SLOW_PAGE = APP + "<script src=/slow.js></script>"
-BURN = "<script>for (;;) {}</script>"
+# One page; poppler finds its objects without a table of them.
+PDF = b"""%PDF-1.4
+1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj
+2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj
+3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >> endobj
+4 0 obj << /Length 73 >> stream
+BT /F 12 Tf 72 700 Td (Price list) Tj 0 -40 Td (Tea 12.50 a pound) Tj ET
+endstream endobj
+5 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> endobj
+trailer << /Root 1 0 R >>
+"""
 
 
 class PRICE:
@@ -70,53 +40,37 @@ class SLOW:
     asked = 0  # the page, its script, and again
 
 
-MADE_BY = {"iframe": "mithril", "redirect": "vue"}
+@pytest.fixture(scope="module")
+def pages():
+    assert os.path.exists(CHROMIUM), "apt install chromium"
+
+    class SomeSlow(Handler):
+        more = {"/burn": ["<script>for (;;) {}</script>"], "/list.pdf": [PDF, "application/pdf"]}
+
+        def do_GET(self):
+            if self.path == "/plain-price":
+                return self.answer(f"<h1>Tea</h1><ul><li>green<li>black</ul><p class=price>{PRICE.now}</p>"
+                                   "<script>no()</script>")
+            if self.path == "/price":
+                return self.answer(APP + f"<script>app.innerHTML = '<h1>Tea</h1><p class=price>{PRICE.now}</p>"
+                                         "<div style=height:3000px>'</script>")
+            if not self.path.startswith("/slow"):
+                return super().do_GET()
+            SLOW.asked += 1
+            if self.path == "/slow.js" and SLOW.asked <= 3:
+                return self.rfile.read()
+            if self.path == "/slow.js":
+                return self.answer("app.innerHTML = '<h1>made by slow</h1>'", "text/javascript")
+            return self.answer(SLOW_PAGE)
+
+    served = Site(SomeSlow)
+    yield served
+    served.close()
 
 
 @pytest.fixture(scope="module")
-def site():
-    assert os.path.exists(CHROMIUM), "apt install chromium"
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/pages"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    modules = pathlib.Path(tools.stdout.splitlines()[-1]) / "node_modules"
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            path, kind = self.path.split("?")[0], "text/html"
-            if path.startswith("/npm/"):
-                body, kind = (modules / path.removeprefix("/npm/")).read_bytes(), "text/javascript"
-            elif path.startswith("/slow"):
-                SLOW.asked += 1
-                if path == "/slow.js" and SLOW.asked <= 3:
-                    return self.rfile.read()
-                kind = "text/javascript" if path == "/slow.js" else kind
-                body = (b"app.innerHTML = '<h1>made by slow</h1>'" if path == "/slow.js" else SLOW_PAGE.encode())
-            elif path == "/api/items":
-                body, kind = json.dumps(ITEMS).encode(), "application/json"
-            elif path == "/plain-price":
-                body = f"<h1>Tea</h1><ul><li>green<li>black</ul><p class=price>{PRICE.now}</p><script>no()</script>".encode()
-            elif path == "/price":
-                body = (APP + f"<script>app.innerHTML = '<h1>Tea</h1><p class=price>{PRICE.now}</p><div style=height:3000px>'"
-                        "</script>").encode()
-            elif path == "/fragment":
-                body = ("<h1>made by htmx</h1><ul>" + "".join(f"<li>{i}</li>" for i in ITEMS) + "</ul>").encode()
-            else:
-                page = {**PAGES, "burn": BURN}.get(path.removeprefix("/"), "")
-                body = page.replace("<head>", f"<head><script>const ITEMS = {json.dumps(ITEMS)};</script>").encode()
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
+def site(pages):
+    return pages.url
 
 
 def probe(binary, url, render, **settings):
@@ -127,16 +81,41 @@ def probe(binary, url, render, **settings):
     return {name: one["value"] for name, one in json.loads(done.stdout or "{}").get("values", {}).items()}, done.stderr
 
 
-def test_pages_of_frameworks_are_read_as_their_scripts_make_them(binary, site):
-    def seen(name):
-        return name, probe(binary, f"{site}/{name}", "auto")
+def known(tenant, monitor):
+    """By address."""
+    return {row["subject"]["url"]: {name: one["value"] for name, one in row["current"].items()}
+            for row in tenant.rows(monitor)}
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = dict(pool.map(seen, PAGES))
-    items = json.dumps(ITEMS, separators=(",", ":"))
-    wrong = {name: said for name, said in results.items()
-             if said[0] != {"title": f"made by {MADE_BY.get(name, name)}", "items": items}}
-    assert not wrong
+
+def test_pages_of_frameworks_are_read_as_their_scripts_make_them(binary, database, tmp_path, pages):
+    """Each on a host of its own, so that each has to be recognised as made by scripts."""
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROBES_LOW_RENDER": "always", "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower(),
+        "VEDETTE_NET_ALLOW": "127.0.0.0/8"}).migrate().start()
+    tenant = service.organisation()
+
+    def watch(names, **probe):
+        urls = {pages.own(number, name): name for number, name in enumerate(names, 1)}
+        return urls, tenant.post("/monitors", {
+            "name": "Pages", "key_columns": ["url"], "frequency": "1d", "rows": [{"url": url} for url in urls],
+            "struct": {"title": "css:h1", "items": "css:li | all"}, "probe": probe})["id"]
+
+    try:
+        watched = [watch([*FRAMEWORKS, *BARE], render="auto")]
+        watched += [watch([name], render="always", wait_for=selector) for name, (selector, _) in WAITS.items()]
+        closed, members = watch(["members"], render="auto")
+        for _, monitor in [*watched, (closed, members)]:
+            wait_until("its pages", lambda: tenant.finished_ticks(monitor), 240)
+        wrong = {}
+        for urls, monitor in watched:
+            seen = known(tenant, monitor)
+            wrong |= {name: seen.get(url) for url, name in urls.items() if seen.get(url) != expected(name)}
+        assert not wrong, json.dumps(wrong)
+        row, = tenant.rows(members)
+        error, = [event for event in tenant.events(members, row["id"]) if event["type"] == "error"]
+        assert "login_required" in json.dumps(error)
+    finally:
+        assert service.stop() == 0
 
 
 def test_a_probe_renders_where_it_is_asked_to_and_says_so(binary, site):
@@ -157,6 +136,28 @@ def test_a_probe_renders_where_it_is_asked_to_and_says_so(binary, site):
     done, _ = asked("vue", "--render", "always", VEDETTE_PROBES_DEFAULT_KIND="http",
                     VEDETTE_PROBES_DEFAULT_URL="http://127.0.0.1:1/")
     assert done.returncode != 0 and "kind web" in done.stderr
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", EXPORTED)
+def test_a_site_that_a_framework_exports_is_read_once_its_scripts_have_run(binary, pages, name):
+    """Its heading is in what is sent, its list is not."""
+    site = pages.on("127.0.0.1", files_of(exported(name)))
+    assert probe(binary, site, "never")[0]["title"] == f"made by {name}"
+    assert probe(binary, site, "always")[0] == expected(name)
+
+
+@pytest.mark.parametrize("render", ["never", "always"])
+def test_a_pdf_is_read_whether_pages_are_rendered_or_not(binary, site, render):
+    """What a browser would download is fetched as it is sent."""
+    done = subprocess.run([binary, "probe", "--url", f"{site}/list.pdf", "--watch", "tea=regex:Tea ([0-9.]+)", "--watch", "all=text | lines",
+                           "--watch", "title=css:h1"], capture_output=True, text=True, timeout=120,
+                          env={"PATH": "/usr/bin:/bin", "VEDETTE_NET_ALLOW": "127.0.0.1/32", "VEDETTE_PROBES_DEFAULT_RENDER": render,
+                               "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower()})
+    said = json.loads(done.stdout or "{}")
+    assert {name: one["value"] for name, one in said.get("values", {}).items()} == {
+        "tea": "12.50", "all": "Price list\nTea 12.50 a pound"}, done.stderr
+    assert "use text or regex:" in done.stdout and "rendered" not in said
 
 
 def test_without_rendering_such_a_page_says_that_its_scripts_make_it(binary, site):
@@ -228,15 +229,15 @@ def test_a_served_monitor_pays_for_what_was_rendered_and_outlives_its_browser(bi
                                          "rows": [{"url": f"{site}/{page}"} for page in pages],
                                          "struct": {"title": "css:h1"}, **more})["id"]
 
-    def known(tenant, monitor):
-        return [(row["current"].get("title") or {}).get("value") for row in tenant.rows(monitor)]
+    def titles(tenant, monitor):
+        return [row.get("title") for row in known(tenant, monitor).values()]
 
     try:
         tenant = service.organisation(credits=100)
         assert service.as_operator("GET", "/readyz").json["rendering"]["available"] is True
         plain = watch(tenant, "fragment")
         wait_until("the plain page", lambda: tenant.finished_ticks(plain))
-        assert known(tenant, plain) == ["made by htmx"]
+        assert titles(tenant, plain) == ["made by htmx"]
         refused = watch(tenant, "vue", probe={"render": "never"})
         wait_until("the page that may not be rendered", lambda: tenant.finished_ticks(refused))
         assert tenant.finished_ticks(refused)[0]["outcomes"]["failed"] == 1
@@ -245,7 +246,7 @@ def test_a_served_monitor_pays_for_what_was_rendered_and_outlives_its_browser(bi
 
         rendered = watch(tenant, "vue", "mithril", "fragment")
         wait_until("the rendered pages", lambda: tenant.finished_ticks(rendered), 90)
-        assert sorted(known(tenant, rendered)) == ["made by htmx", "made by mithril", "made by vue"]
+        assert sorted(titles(tenant, rendered)) == ["made by htmx", "made by mithril", "made by vue"]
         # That its host needs a browser is known from the first page on: the last one may be rendered, too.
         assert tenant.money()["balance"] in (95, 94.5)
 
@@ -255,7 +256,7 @@ def test_a_served_monitor_pays_for_what_was_rendered_and_outlives_its_browser(bi
         for pid in browsers_of(service):
             os.kill(pid, signal.SIGKILL)
         wait_until("the slow page", lambda: tenant.finished_ticks(slow), 90)
-        assert known(tenant, slow) == ["made by slow"], "its second attempt"
+        assert titles(tenant, slow) == ["made by slow"], "its second attempt"
         assert not set(before) & set(browsers_of(service)), "another browser"
     finally:
         left = browsers_of(service)

@@ -18,6 +18,7 @@
 #include "html/fetch.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
+#include "html/pdf_text.h"
 #include "html/robots.h"
 #include "html/selector.h"
 #include "html/url_reference.h"
@@ -176,9 +177,9 @@ void Picture(const std::shared_ptr<net::OpenPage>& open, const ProbeSpec& spec,
 }
 
 // Compiles the fields where they are not kept any more; the page's time begins after that.
-html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
-                         std::size_t text_bytes_max, const FieldSet::IsKept& is_kept,
-                         const html::FetchedPage& page, html::ReadingTime& time) {
+html::Fetched ReadText(const SharedFields& kept, const ProbeSpec& spec, std::size_t text_bytes_max,
+                       const FieldSet::IsKept& is_kept, const html::FetchedPage& page,
+                       html::ReadingTime& time) {
   if (kept != nullptr) {
     return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max, is_kept));
   }
@@ -186,6 +187,22 @@ html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return *failure;
   time.Begin();
   return AsFetched(std::get<FieldSet>(compiled).Read(page, time.stop(), text_bytes_max, is_kept));
+}
+
+html::Fetched ReadFields(const SharedFields& kept, const ProbeSpec& spec,
+                         std::size_t text_bytes_max, std::size_t body_bytes_max,
+                         const FieldSet::IsKept& is_kept, const html::FetchedPage& page,
+                         html::ReadingTime& time) {
+  if (!html::IsPdf(page.content_type)) {
+    return ReadText(kept, spec, text_bytes_max, is_kept, page, time);
+  }
+  const auto stopped = [&time] { return time.stop().stopped(); };
+  auto text = html::TextOfPdf(page.body, stopped, {body_bytes_max});
+  if (auto* failure = std::get_if<ProbeFailure>(&text)) return std::move(*failure);
+  html::FetchedPage read{std::get<std::string>(std::move(text)), "text/plain; charset=utf-8",
+                         page.url};
+  read.of_pdf = true;
+  return ReadText(kept, spec, text_bytes_max, is_kept, read, time);
 }
 
 }  // namespace
@@ -370,6 +387,7 @@ html::FetchRequest WebProbe::Impl::RequestOf(Check& check, const SharedFields& f
   fetch.own_headers = check.request.spec->request_headers;
   fetch.render = RendersFirst(check);
   fetch.wait_for = check.request.spec->options.wait_for;
+  fetch.fragment = html::PageFragment(check.request.subject.Value(), check.request.context.Value());
   fetch.steps = std::move(login.steps);
   fetch.cookies = std::move(login.cookies);
   if (check.cookies != nullptr) {
@@ -400,11 +418,11 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
   const std::string url = check.url;
   // Weak: while the page is under way the fields may have to make room for others'.
   html::ReadPage read = [weak = std::weak_ptr(fields), spec = check.request.spec,
-                         text_bytes_max = check.text_bytes_max,
+                         text_bytes_max = check.text_bytes_max, body_bytes_max = body_bytes_max,
                          is_kept = check.text_bytes_max > 0 ? FieldSet::IsKept(EveryPage)
                                                             : IsNewsOf(check.request)](
                             const html::FetchedPage& page, html::ReadingTime& time) {
-    return ReadFields(weak.lock(), *spec, text_bytes_max, is_kept, page, time);
+    return ReadFields(weak.lock(), *spec, text_bytes_max, body_bytes_max, is_kept, page, time);
   };
   const FieldSet::IsKept is_news = IsNewsOf(check.request);
   const auto open = std::make_shared<std::shared_ptr<net::OpenPage>>();

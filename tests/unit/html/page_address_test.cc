@@ -26,6 +26,18 @@ TEST(PageAddress, FindsTheRowsPage) {
   }
 }
 
+TEST(PageAddress, ItsFragmentIsKeptForScripts) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"URL": " https://a/x#/shop?a=1#b "})", "#/shop?a=1#b"},
+      {R"({"url": "https://a/x"})", ""},
+      {R"({"url": "#x", "domain": "a#y"})", "#y"},
+      {"{}", ""},
+  };
+  for (const auto& [subject, expected] : cases) {
+    EXPECT_EQ(PageFragment(ParseJsonOrThrow(subject), base::Json::object()), expected) << subject;
+  }
+}
+
 TEST(PageAddress, IsAbsentWithoutAnAddress) {
   for (const char* subject : {"{}", R"({"name": "x"})", R"({"url": null, "domain": ""})",
                               R"({"url": 5})", R"({"url": "#x"})", "null"}) {

@@ -36,6 +36,15 @@ TEST(PageForms, APageThatCannotBeParsedSaysWhy) {
   EXPECT_NE(json.json_error(), "");
 }
 
+TEST(PageForms, TheTextOfAPdfIsNoMarkupWhateverItLooksLike) {
+  FetchedPage page = Page("text/plain; charset=utf-8", "<rss > <script>");
+  page.of_pdf = true;
+  PageForms forms(page);
+  EXPECT_FALSE(forms.IsXml());
+  EXPECT_FALSE(forms.IsHtml());
+  EXPECT_EQ(forms.VisibleText(), "<rss > <script>");
+}
+
 TEST(PageForms, TheTypeSaysWhatIsNoText) {
   for (const char* type : {"image/png", "application/pdf", "Application/ZIP", "video/mp4"}) {
     EXPECT_TRUE(PageForms(Page(type, "")).IsBinary()) << type;

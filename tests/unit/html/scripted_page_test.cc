@@ -1,4 +1,5 @@
 #include "html/page_reading.h"
+#include "html/selector.h"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,33 @@ TEST(ScriptedPage, IsNoneWhereThePageCannotBeParsed) {
   std::string tag = "<p";
   for (int i = 0; i < 2000; ++i) tag += " a" + std::to_string(i) + "=1";
   EXPECT_FALSE(MadeBy(tag + "><script>go()</script>"));
+}
+
+// Whether a page of which `description` is watched may need a browser.
+bool MayNeed(std::string body, std::string description) {
+  const auto fields = FieldSet::Compile({{"a", std::move(description)}});
+  ExtractionStop stop;
+  return std::get<FieldSet>(fields)
+      .Read({std::move(body), "text/html", "https://example.com/"}, stop, 0)
+      .may_need_scripts;
+}
+
+TEST(ScriptedPage, MayShowMoreWhereWhatIsWatchedIsEmpty) {
+  const std::string page = "<h1>Mug</h1><b></b><script src=/app.js></script>";
+  for (const char* description : {"css:i", "css:b", "css:b | text", "css:i | count", "regex:Cup"}) {
+    EXPECT_TRUE(MayNeed(page, description)) << description;
+  }
+  for (const char* description :
+       {"css:h1", "css:b | count", "regex:Mug", "text", "css:script @src"}) {
+    EXPECT_FALSE(MayNeed(page, description)) << description;
+  }
+  EXPECT_FALSE(MayNeed("<h1>Mug</h1><b></b>", "css:b"));
+}
+
+TEST(ScriptedPage, MayShowMoreWhereItSendsTheBrowserOn) {
+  EXPECT_TRUE(MayNeed("<meta http-equiv=Refresh content='0; URL=/shop'>", "css:h1"));
+  EXPECT_FALSE(MayNeed("<meta http-equiv=refresh content=60>", "css:h1"));
+  EXPECT_FALSE(MadeBy("<meta http-equiv=refresh content='0; url=/shop'>"));
 }
 
 TEST(ScriptedPage, ItsFailureNamesTheFieldAndIsFinal) {

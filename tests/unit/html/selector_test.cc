@@ -306,6 +306,27 @@ TEST(Selector, G11CostlyPatternsAreNotSearchedInLongPages) {
   EXPECT_EQ(Value("regex:a(</p>)", page), "</p>");
 }
 
+TEST(Selector, AFieldOfAPdfReadsItsTextAndSaysSoWhereItAsksForMarkup) {
+  const auto compiled = FieldSet::Compile({{"all", "text"},
+                                           {"price", "regex:Tea ([0-9.]+)"},
+                                           {"title", "css:h1"},
+                                           {"linked", "jsonld:$.name"}});
+  FetchedPage page{"Price list\nTea 12.50 <script>\n", "text/plain", "https://a.example/a.pdf"};
+  page.of_pdf = true;
+  ExtractionStop stop;
+  const PageReading reading = std::get<FieldSet>(compiled).Read(page, stop, 100);
+  const auto& seen = std::get<domain::Observation>(reading.result);
+  EXPECT_EQ(seen.fields.at("all").value.Value(), "Price list Tea 12.50 <script>");
+  EXPECT_EQ(seen.fields.at("price").value.Value(), "12.50");
+  for (const char* field : {"title", "linked"}) {
+    EXPECT_EQ(seen.unread.at(field).error_class, "bad_content");
+    EXPECT_NE(seen.unread.at(field).message.find("use text or regex:"), std::string::npos);
+  }
+  ASSERT_TRUE(reading.text);
+  EXPECT_EQ(reading.text->text, "Price list Tea 12.50 <script>") << "what a model reads";
+  EXPECT_FALSE(reading.may_need_scripts);
+}
+
 TEST(Selector, FeedsAreReadAsXml) {
   const std::string rss =
       "\n<?xml version='1.0' encoding='windows-1252'?><rss version='2.0' "
