@@ -112,7 +112,7 @@ def test_pages_of_frameworks_are_read_as_their_scripts_make_them(binary, databas
             wrong |= {name: seen.get(url) for url, name in urls.items() if seen.get(url) != expected(name)}
         assert not wrong, json.dumps(wrong)
         row, = tenant.rows(members)
-        error, = [event for event in tenant.events(members, row["id"]) if event["type"] == "error"]
+        error, = [event for event in tenant.events(members, row["id"]) if event["event_type"] == "error"]
         assert "login_required" in json.dumps(error)
     finally:
         assert service.stop() == 0
