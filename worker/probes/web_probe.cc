@@ -251,7 +251,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void Fetch(Check check, const SharedFields& fields);
   void FetchLoggedIn(Check check, const SharedFields& fields, PageLogin login);
   // Takes what the check asks when it has its turn.
-  html::FetchRequest RequestOf(Check& check, const SharedFields& fields, PageLogin login) const;
+  html::FetchRequest RequestOf(Check& check, const SharedFields& fields, PageLogin login);
   void FetchAs(Check check, const SharedFields& fields, PageLogin login);
   void AskRobots(std::vector<std::string> urls, html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
@@ -380,7 +380,7 @@ void WebProbe::Impl::FetchLoggedIn(Check check, const SharedFields& fields, Page
 }
 
 html::FetchRequest WebProbe::Impl::RequestOf(Check& check, const SharedFields& fields,
-                                             PageLogin login) const {
+                                             PageLogin login) {
   html::FetchRequest fetch;
   fetch.org_id = check.request.org_id;
   fetch.url = check.url;
