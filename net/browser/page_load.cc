@@ -39,6 +39,11 @@ bool IsHtml(std::string_view type) {
   return type == "text/html" || type == "application/xhtml+xml";
 }
 
+// The end of a worker's script that the page made itself would never be told.
+bool NeedsNoNetwork(std::string_view url) {
+  return url.starts_with("blob:") || url.starts_with("data:");
+}
+
 // Such requests stay open for as long as the page, or hold nothing that it shows.
 bool Counts(std::string_view type) {
   constexpr std::array<std::string_view, 5> kEndless{"EventSource", "WebSocket", "Ping",
@@ -318,7 +323,7 @@ void PageLoad::Impl::OnRequest(const Json& event) {
     page.url = TextMember(Member(event, "request"), "url");
     in_flight.clear();
     is_asking = false;  // of the document before
-  } else if (!Counts(type)) {
+  } else if (!Counts(type) || NeedsNoNetwork(TextMember(Member(event, "request"), "url"))) {
     return;
   }
   in_flight.insert(id);

@@ -243,7 +243,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def in_pieces(self, kind, pieces):
-        """The pieces as they are made, to the end of the connection."""
+        """Each piece when it is made, to the end of the connection."""
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.end_headers()
