@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/store/support/tenant_support.h"
 
@@ -89,6 +90,7 @@ TEST_F(ApiSchedules, RefusalsNameTheFieldTheRuleAndTheClosestZones) {
   Refused({{"cron", "0 0 1 1,6 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", "0 0 29 2 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", Json::array()}}, 422, "", "1 to 8");
+  Refused({{"cron", std::vector<std::string>(9, "0 9 * * *")}}, 422, "", "1 to 8");
   Refused({{"cron", Json::array({1})}}, 422, "", "string");
   Refused({{"time_zone", "UTC"}}, 422, "", "cron");
   Refused({{"cron", "0 9 * * *"}, {"spread_s", 3601}}, 422, "", "spread_s");
