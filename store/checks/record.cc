@@ -107,7 +107,9 @@ PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>
   for (const auto& [key, body] : bodies) contents.Add(key.first, Bytea(key.second), Bytea(body));
   for (const auto& row : tx.Exec<"record_snapshots">(snapshots, contents)) {
     base::Uuid id;
-    Columns(row).Into("id"_a = &id, "previous_id"_a = &previous[id]);
+    base::Uuid previous_id;
+    Columns(row).Into("id"_a = &id, "previous_id"_a = &previous_id);
+    previous.emplace(id, previous_id);
   }
   return previous;
 }

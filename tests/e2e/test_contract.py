@@ -611,7 +611,7 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
             "monitor_id", "task_id", "client_id", "list_id", "channel_id", "address_id", "investigation_id", "workflow_id",
-            "run_id", "key_id", "secret_id", "delivery_id", "invitation_id", "email")}, body=self.good_body(operation))
+            "run_id", "key_id", "secret_id", "delivery_id", "invitation_id", "snapshot_id", "email")}, body=self.good_body(operation))
 
     def s409(self, operation, method, path):
         if operation == "createMonitor":

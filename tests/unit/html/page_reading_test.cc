@@ -100,8 +100,9 @@ TEST(SeenPages, OfOtherDocumentsSayTheirLines) {
 }
 
 TEST(SeenPages, AreCutBetweenTwoCharactersWhereTheySayTooMuch) {
-  const std::string text =
-      TextKept("<p>" + std::string(domain::kSnapshotTextBytesMax - 1, 'a') + "\xc3\xa4b");
+  const std::string text = TextKept("<p>" + std::string(domain::kSnapshotTextBytesMax - 1, 'a') +
+                                    "\xc3\xa4"
+                                    "b");
   EXPECT_EQ(text, std::string(domain::kSnapshotTextBytesMax - 1, 'a'));
 }
 
