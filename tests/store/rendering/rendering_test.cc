@@ -284,7 +284,8 @@ TEST_F(RenderingTest, G5APageWhoseCheckMayNotBeginAnyMoreIsNotLoaded) {
 }
 
 TEST_F(RenderingTest, WhereNobodyRendersItSaysSoAndPagesAreReadAsTheyAreSent) {
-  const auto page = Rendered({Page("http://a.test/")}, 0ms).at(0);
+  const auto pages = Rendered({Page("http://a.test/")}, 0ms);
+  const net::RenderedPage& page = pages.at(0);
   EXPECT_EQ(page.response.error_class, net::HttpErrorClass::kConnect);
   EXPECT_NE(page.response.error.find("role browser"), std::string::npos) << page.response.error;
   EXPECT_FALSE(asker->MayRender());
