@@ -138,9 +138,6 @@ source.onmessage = ({data}) => { all.push(data); if (all.length === 3) show('eve
     "module": APP + SHOW + "<script>import('/npm/preact/dist/preact.mjs').then(({h}) => show('module', ITEMS.map(i => h('li', null, i).props.children)))</script>",
     "worker": APP + SHOW + """<script>new Worker(URL.createObjectURL(new Blob(['postMessage(' + JSON.stringify(ITEMS) + ')'])))
   .onmessage = ({data}) => show('worker', data);</script>""",
-    "service_worker": APP + SHOW + """<script>(async () => { const {serviceWorker} = navigator; await serviceWorker.register('/service.js');
-if (!serviceWorker.controller) await new Promise(then => serviceWorker.addEventListener('controllerchange', then));
-show('service_worker', await (await fetch('/api/of_the_worker')).json()) })();</script>""",
     "wasm": APP + SHOW + """<script>WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0, 7, 5, 1, 1, 110,
   0, 0, 10, 6, 1, 4, 0, 65, 3, 11])).then(({instance}) => show('wasm', ITEMS.slice(0, instance.exports.n())))</script>""",
     "canvas": APP + """<canvas role=img><h1></h1><ul></ul></canvas><script>const canvas = document.querySelector('canvas');
@@ -171,7 +168,11 @@ app.inert = true; fetch('/api/items').then(r => r.json()).then(all => show('cons
 }
 
 # What no browser can know to wait for, and the selector that a monitor waits for.
+# What is quiet for longer than a page that is read: a process is started first, or nothing is fetched for a while.
 WAITS = {
+    "service_worker": ("li", APP + SHOW + """<script>(async () => { const {serviceWorker} = navigator; await serviceWorker.register('/service.js');
+if (!serviceWorker.controller) await new Promise(then => serviceWorker.addEventListener('controllerchange', then));
+show('service_worker', await (await fetch('/api/of_the_worker')).json()) })();</script>"""),
     "hydration": ("li", """<!DOCTYPE html><html><head><title>shop</title></head><body><div id=app><h1>Loading</h1></div>
 <script src=/npm/react/umd/react.production.min.js></script><script src=/npm/react-dom/umd/react-dom.production.min.js></script><script>
 const e = React.createElement, App = () => { const [items, set] = React.useState(null); React.useEffect(() => set(ITEMS), []);

@@ -272,10 +272,12 @@ def picture_size(picture):
     return tuple(int.from_bytes(picture[at:at + 2], "little") & 0x3FFF for at in (26, 28))
 
 
-def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_path, site):
+def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_path, pages):
     """Pages that are fetched leave their text, those that are rendered a picture, too."""
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_PROBES_LOW_RENDER": "auto", "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower()}).migrate().start()
+    # On hosts of their own: one whose scripts make a page has the others rendered, too.
+    hosts = {"plain-price": pages.on("127.0.2.1"), "price": pages.on("127.0.2.2")}
 
     def ask(tenant, path):
         answer = tenant.call("GET", path)
@@ -287,8 +289,8 @@ def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_pat
     try:
         tenant, stranger = service.organisation(credits=1000), service.organisation()
         made = {page: tenant.post("/monitors", {
-            "name": page, "key_columns": ["url"], "frequency": "1d", "rows": [{"url": f"{site}/{page}"}],
-            "struct": {"price": "css:.price | number"}}) for page in ("plain-price", "price")}
+            "name": page, "key_columns": ["url"], "frequency": "1d", "rows": [{"url": f"{host}/{page}"}],
+            "struct": {"price": "css:.price | number"}}) for page, host in hosts.items()}
         for page in made.values():
             wait_until("a first check", lambda: tenant.finished_ticks(page["id"]), 60)
         for price in (41, 39):  # the same, and another one
