@@ -114,11 +114,11 @@ class ApiHttp : public ApiTest {
   net::HttpServer server;
 };
 
-// In tags_test.cc, members_test.cc and account_test.cc.
+// In tags_test.cc, members_test.cc, account_test.cc and snapshots_test.cc.
 bool IsTestedByItself(const api::Route& route) {
   const bool reads = route.method == "GET";
   return (route.method == "DELETE" && route.pattern == "/monitors/{monitor_id}") ||
-         route.pattern.starts_with("/dashboard") ||
+         route.pattern.starts_with("/dashboard") || route.pattern.starts_with("/snapshots/") ||
          (route.pattern.starts_with("/account/") && !reads);
 }
 
