@@ -6,12 +6,12 @@
 
 namespace vedette::base {
 
-std::string Compressed(std::string_view text) {
+std::string Compressed(std::string_view text, Effort effort) {
   uLongf size = compressBound(text.size());
   std::string out(size, '\0');
-  const int code =
-      compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_DEFAULT_COMPRESSION);
+  const int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                             reinterpret_cast<const Bytef*>(text.data()), text.size(),
+                             effort == Effort::kLittle ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION);
   if (code != Z_OK) throw std::runtime_error("a text could not be compressed");
   out.resize(size);
   return out;

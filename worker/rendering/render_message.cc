@@ -1,17 +1,16 @@
 #include "worker/rendering/render_message.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/compression.h"
 #include "base/json.h"
 #include "domain/monitor/page_steps.h"
 #include "net/browser/page_cookies.h"
@@ -121,19 +120,15 @@ struct Reader {
 constexpr std::size_t kLengthBytes = 8;
 
 std::string Compressed(const std::vector<std::uint8_t>& plain) {
-  uLongf size = compressBound(plain.size());
-  std::string out(kLengthBytes + size, '\0');
+  std::string out(kLengthBytes, '\0');
   for (std::size_t i = 0; i < kLengthBytes; ++i) {
     out[i] = static_cast<char>((plain.size() >> (8 * i)) & 0xff);
   }
-  const int done = compress2(reinterpret_cast<Bytef*>(out.data() + kLengthBytes), &size,
-                             plain.data(), plain.size(), Z_BEST_SPEED);
-  if (done != Z_OK) throw std::runtime_error("a message could not be compressed");
-  out.resize(kLengthBytes + size);
-  return out;
+  const std::string_view bytes(reinterpret_cast<const char*>(plain.data()), plain.size());
+  return out + base::Compressed(bytes, base::Effort::kLittle);
 }
 
-std::vector<std::uint8_t> Plain(const std::string& message) {
+std::string Plain(const std::string& message) {
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < std::min(kLengthBytes, message.size()); ++i) {
     length |= std::uint64_t{static_cast<unsigned char>(message[i])} << (8 * i);
@@ -141,15 +136,11 @@ std::vector<std::uint8_t> Plain(const std::string& message) {
   if (message.size() < kLengthBytes || length > kRenderMessageBytesMax) {
     throw std::invalid_argument("a message about a page has no length, or a wrong one");
   }
-  std::vector<std::uint8_t> out(length);
-  uLongf size = length;
-  const int done =
-      uncompress(out.data(), &size, reinterpret_cast<const Bytef*>(message.data() + kLengthBytes),
-                 message.size() - kLengthBytes);
-  if (done != Z_OK || size != length) {
+  auto plain = base::Decompressed(std::string_view(message).substr(kLengthBytes), length);
+  if (!plain || plain->size() != length) {
     throw std::invalid_argument("a message about a page is not what was compressed");
   }
-  return out;
+  return std::move(*plain);
 }
 
 base::Json Document(const std::string& message) {
