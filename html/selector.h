@@ -59,7 +59,7 @@ class FieldSet {
   domain::ObservationResult Extract(const FetchedPage& page, ExtractionStop& stop) const;
 
   // The same, and the first `text_bytes_max` bytes of what a reader sees of the page (0: none).
-  // Where `is_kept` says so of what was observed, the page is kept with it (Observation::page); it
+  // `is_kept` says of what was observed whether its page is kept with it (Observation::page); it
   // may be null.
   using IsKept = std::function<bool(const domain::Observation& seen)>;
   PageReading Read(const FetchedPage& page, ExtractionStop& stop, std::size_t text_bytes_max,

@@ -320,7 +320,7 @@ EXPORTED = {
 
 
 def exported(name):
-    """The folder of the built site, built anew."""
+    """Builds the site again and gives its folder."""
     tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/exported"], capture_output=True, text=True)
     assert tools.returncode == 0, tools.stderr
     home = pathlib.Path(tools.stdout.splitlines()[-1])

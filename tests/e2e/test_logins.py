@@ -122,7 +122,7 @@ def test_a_monitor_behind_a_login_logs_in_once_and_its_secrets_stay_secret(servi
     check(2)
     assert prices() == [59, 39] and shop.logins == 2, "the session is kept"
 
-    # A session that the site has ended is made anew; another one begins where the steps change.
+    # The probe logs in again where the site has ended the session, and where the steps change.
     shop.log_out()
     check(3)
     assert shop.logins in (3, 4), "each page that was under way by then"

@@ -18,6 +18,20 @@ SETTINGS = {
 }
 
 
+def fill_disk(mount):
+    with open(mount / "filler", "wb") as filler:
+        try:
+            while True:
+                filler.write(b"\0" * (1 << 20))
+                filler.flush()
+        except OSError:
+            pass
+
+
+def free_disk(mount):
+    (mount / "filler").unlink(missing_ok=True)
+
+
 class Server(Postgres):
     """One cluster directory and its postmaster."""
 
@@ -100,16 +114,10 @@ class Cluster:
         return done.stderr.strip() if done.returncode else None
 
     def fill_disk(self):
-        with open(self.mount / "filler", "wb") as filler:
-            try:
-                while True:
-                    filler.write(b"\0" * (1 << 20))
-                    filler.flush()
-            except OSError:
-                pass
+        fill_disk(self.mount)
 
     def free_disk(self):
-        (self.mount / "filler").unlink(missing_ok=True)
+        free_disk(self.mount)
         if self.primary.server.poll() is not None:  # a full disk ended it
             self.primary.start()
 

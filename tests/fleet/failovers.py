@@ -3,7 +3,7 @@ long it took until there was another primary, and until the API answered after t
 
 import time
 
-from cluster import wait_until
+from cluster import fill_disk, free_disk, wait_until
 from faults import Faults, Skipped
 from fleet import call
 
@@ -103,9 +103,9 @@ class Failovers(Faults):
         """Writes fail, or the server ends when its log finds no room and another one takes its place."""
         self._whole()
         node = self.cluster.primary
-        node.fill_disk()
+        fill_disk(node.mount)
         time.sleep(FULL_S)
         leader = self.cluster.leader()
-        node.free_disk()
+        free_disk(node.mount)
         self._whole()
         return f"{node.name}, then the primary was {leader and leader.name}"

@@ -1,5 +1,5 @@
 """E-mail of channels in a load: a relay that refuses some and loses answers, recipients who confirm, who never do and who leave.
-The checker of it: nothing that is recorded is lost to whoever confirmed, nobody else is told, and a message comes twice only
+Its checker: nothing that is recorded is lost to whoever confirmed, nobody else is told, and a message comes twice only
 where the relay's answer was lost."""
 
 import collections
@@ -23,7 +23,7 @@ LEAVING = "eve@people.example"   # confirmed, and unsubscribes after a while by 
 SILENT = "carl@people.example"   # never follows the link
 REFUSING = "dora@people.example"  # wants never to be asked again
 LEAVES_AFTER = 20
-# An attempt goes by what it read of the recipient at most so long ago, and is then on its way.
+# An attempt reads its recipient at most so long before the relay has the mail: a change in between comes too late.
 ON_ITS_WAY_S = 2.0
 
 
@@ -32,7 +32,7 @@ def links(message):
 
 
 class Mailboxes:
-    """Whoever has mail there, and the relay, which takes most of it."""
+    """All recipients' mailboxes, and the relay, which accepts most of the mail."""
 
     def __init__(self, ledger, chance, seed):
         self.ledger, self.chance, self.seed = ledger, chance, seed

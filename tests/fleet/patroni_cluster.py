@@ -174,18 +174,6 @@ class Node(Postgres):
         if pid:
             os.kill(pid, signal.SIGQUIT)
 
-    def fill_disk(self):
-        with open(self.mount / "filler", "wb") as filler:
-            try:
-                while True:
-                    filler.write(b"\0" * (1 << 20))
-                    filler.flush()
-            except OSError:
-                pass
-
-    def free_disk(self):
-        (self.mount / "filler").unlink(missing_ok=True)
-
     def close(self):
         self.thaw()
         self.kill()

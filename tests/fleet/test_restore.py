@@ -110,7 +110,7 @@ class Site:
         return [e["check"] for e in self.ledger.of("webhook") if e["tag"] == tag and e["result"] == "taken" and e["t"] >= since]
 
     def hold(self, tenant):
-        """The service answers nothing about this tenant's rows, until what is returned is called."""
+        """Holds back the service's answers about this tenant's rows; calling what is returned lets them go."""
         released = asyncio.Event()
 
         async def behave(member, request, times):

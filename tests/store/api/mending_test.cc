@@ -324,7 +324,7 @@ TEST_F(ApiMending, TheSecretsOfStepsAreSealedKeptAndNeverShown) {
   Json expected = LoginProbe();
   expected["secrets"]["password"] = nullptr;
   EXPECT_EQ(shown.body["probe"], expected);
-  // What is shown may be given again; each time the session begins anew.
+  // A client may give back what it was shown; each such update forgets the session.
   const std::string version = Sql("select version from monitor_login");
   expected["steps"][2] = {{"press", "Enter"}};
   EXPECT_EQ(Update(id, {{"probe", expected}}).body["probe"], expected);
