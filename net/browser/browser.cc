@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fair_queue.h"
+#include "config/browser_config.h"
 #include "config/net_config.h"
 #include "net/browser/page_proxy.h"
 

@@ -11,7 +11,6 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/browser_config.h"
 #include "config/config_fwd.h"
 #include "net/browser/page_load.h"
 #include "net/public_address.h"

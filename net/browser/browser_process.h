@@ -9,7 +9,7 @@
 
 #include "base/event_loop.h"
 #include "base/json.h"
-#include "config/browser_config.h"
+#include "config/config_fwd.h"
 #include "net/browser/devtools_messages.h"
 
 namespace vedette::net {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
-#include "config/browser_config.h"
+#include "config/config_fwd.h"
 #include "domain/monitor/page_steps.h"
 #include "net/browser/browser_process.h"
 #include "net/browser/page_cookies.h"

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/browser_config.h"
 #include "net/browser/browser.h"
 #include "tests/unit/net/client_support.h"
 
