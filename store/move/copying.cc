@@ -53,6 +53,15 @@ TableShape ShapeOf(Wire& wire, const MovedTable& table) {
   return shape;
 }
 
+// What finds rows by way of others, and where the target finds these while they are not all there.
+struct ByOthers {
+  std::string_view others;  // of the source
+  std::string_view ids;     // a temporary table of the target
+};
+constexpr ByOthers kByOthers[] = {
+    {"select id from monitor where org_id = $org", "moved_monitor_ids"},
+    {"select id from job where org_id = $org", "moved_job_ids"}};
+
 std::string Timeline(Wire& wire) {
   return wire.One("select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)");
 }
@@ -66,6 +75,29 @@ Copying::Copying(Wire& source, Wire& target, const base::Uuid& org_id)
 
 std::string Copying::Rows(const MovedTable& table) const {
   return ForOrganisation(table.rows, org_);
+}
+
+// With the monitors and jobs of both sides: rows may be at the target before what they belong to.
+void Copying::GatherIds() {
+  for (const ByOthers& one : kByOthers) {
+    const std::string ids = ForOrganisation(one.others, org_);
+    target_.Run(fmt::format("create temporary table if not exists {} (id uuid)", one.ids));
+    target_.Run(fmt::format("truncate {}", one.ids));
+    source_.CopyTo(target_, ids, std::string(one.ids));
+    target_.Change(fmt::format("insert into {} {}", one.ids, ids));
+    target_.Run(fmt::format("analyze {}", one.ids));
+  }
+}
+
+std::string Copying::AtTarget(std::string_view condition) const {
+  std::string text(condition);
+  for (const ByOthers& one : kByOthers) {
+    const std::size_t at = text.find(one.others);
+    if (at != std::string::npos) {
+      text.replace(at, one.others.size(), fmt::format("select id from {}", one.ids));
+    }
+  }
+  return ForOrganisation(text, org_);
 }
 
 std::string Copying::Selected(const TableShape& shape,
@@ -140,12 +172,13 @@ std::int64_t Copying::Stage(const TableShape& shape, const CopyMark& mark, bool*
                      fmt::format("{} ({})", Staged(shape), fmt::join(shape.columns, ", ")));
   if (shape.table->how == MovedHow::kShared) return sent;
   target_.Run("analyze " + Staged(shape));
-  const std::string count = fmt::format("select count(*) from {} t where {}", name, rows);
+  const std::string count = fmt::format("select count(*) from {} t where ", name);
   const std::int64_t fresh = target_.Number(
       fmt::format("select count(*) from {} s where not exists (select from {} t where {})",
                   Staged(shape), name, SameKey(shape, "t", "s")));
   // Every row of the source is at the target or among those: what is more there has gone here.
-  *has_gone = target_.Number(count) + fresh != source_.Number(count);
+  *has_gone =
+      target_.Number(count + AtTarget(shape.table->rows)) + fresh != source_.Number(count + rows);
   if (!*has_gone) return sent;
   target_.Run(fmt::format("create temporary table {} on commit drop as select {} from {} limit 0",
                           Kept(shape), fmt::join(shape.key, ", "), name));
@@ -158,7 +191,7 @@ std::int64_t Copying::Stage(const TableShape& shape, const CopyMark& mark, bool*
 
 void Copying::TakeAway(const TableShape& shape) {
   target_.Change(fmt::format("delete from {} t where {} and not exists (select from {} k where {})",
-                             shape.table->name, Rows(*shape.table), Kept(shape),
+                             shape.table->name, AtTarget(shape.table->rows), Kept(shape),
                              SameKey(shape, "k", "t")));
 }
 
@@ -184,6 +217,7 @@ void Copying::Put(const TableShape& shape) {
 
 void Copying::BringChanges(const std::map<std::string, CopyMark>& marks,
                            const std::function<void(const TableCopied&)>& copied) {
+  GatherIds();
   std::vector<const TableShape*> with_gone;
   for (const TableShape& shape : shapes_) {
     const auto mark = marks.find(std::string(shape.table->group));
@@ -265,25 +299,35 @@ std::vector<std::string> Copying::WrittenAfterLeaving() {
   return written;
 }
 
-void Copying::Remove(Wire& wire, const std::function<void(const TableCopied&)>& removed) {
+void Copying::RemoveFromSource(const std::function<void(const TableCopied&)>& removed) {
+  Remove(source_, removed, [this](std::string_view rows) { return ForOrganisation(rows, org_); });
+}
+
+void Copying::RemoveFromTarget() {
+  GatherIds();
+  Remove(
+      target_, [](const TableCopied&) {}, [this](std::string_view rows) { return AtTarget(rows); });
+}
+
+void Copying::Remove(Wire& wire, const std::function<void(const TableCopied&)>& removed,
+                     const std::function<std::string(std::string_view)>& found) {
   // Rows that are found by way of others go before these.
   for (const bool by_others : {true, false}) {
     for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape) {
       const MovedTable& table = *shape->table;
       const std::string_view condition = table.removed.empty() ? table.rows : table.removed;
       if ((condition.find("select") != std::string_view::npos) != by_others) continue;
-      const std::int64_t rows = wire.Change(
-          fmt::format("delete from {} t where {}", table.name, ForOrganisation(condition, org_)));
-      removed({table.name, rows});
+      removed({table.name, wire.Change(fmt::format("delete from {} t where {}", table.name,
+                                                   found(condition)))});
     }
   }
 }
 
-void Copying::RemoveWork(Wire& wire) {
+void Copying::RemoveWork() {
   for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape) {
     if (shape->table->work.empty()) continue;
-    wire.Change(fmt::format("delete from {} t where {}", shape->table->name,
-                            ForOrganisation(shape->table->work, org_)));
+    source_.Change(fmt::format("delete from {} t where {}", shape->table->name,
+                               ForOrganisation(shape->table->work, org_)));
   }
 }
 

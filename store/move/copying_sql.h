@@ -69,13 +69,17 @@ class Copying {
   // The tables in which the source has rows that were written after the organisation had left.
   std::vector<std::string> WrittenAfterLeaving();
 
-  // Takes the organisation's rows away; `wire` is in no transaction: each table is one of its own.
-  void Remove(Wire& wire, const std::function<void(const TableCopied&)>& removed);
-  // Takes away, in the wire's transaction, the rows that anybody would work on.
-  void RemoveWork(Wire& wire);
+  // Take the organisation's rows away; the wire is in no transaction: each table is one of its own.
+  void RemoveFromSource(const std::function<void(const TableCopied&)>& removed);
+  void RemoveFromTarget();
+  // Takes away, in the source's transaction, the rows that anybody would work on.
+  void RemoveWork();
 
  private:
   std::string Rows(const MovedTable& table) const;
+  void GatherIds();
+  // A condition of MovedTable for the target, after GatherIds.
+  std::string AtTarget(std::string_view condition) const;
   std::string Selected(const TableShape& shape, const std::vector<std::string>& columns) const;
   std::string Changed(std::int64_t since);
   // Brings into temporary tables of the target what BringChanges goes on from; whether rows have to
@@ -83,6 +87,8 @@ class Copying {
   std::int64_t Stage(const TableShape& shape, const CopyMark& mark, bool* has_gone);
   void TakeAway(const TableShape& shape);
   void Put(const TableShape& shape);
+  void Remove(Wire& wire, const std::function<void(const TableCopied&)>& removed,
+              const std::function<std::string(std::string_view)>& found);
 
   Wire& source_;
   Wire& target_;

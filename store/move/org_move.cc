@@ -143,8 +143,9 @@ struct OrgMove::Impl {
   void SealAnew();
   void CompareLedgers();
   std::vector<std::string> Switch(const std::string& snapshot);
-  void Finish(const Known& known);
+  void Finish();
   void Open(const Known& known);
+  bool Step();
 };
 
 Wire& OrgMove::Impl::Checked() {
@@ -342,7 +343,6 @@ void OrgMove::Impl::Drain() {
     const auto held = Park(false);
     if (held.empty() && Lock()) return;
     if (steady_clock::now() >= until) {
-      GoOn(*Read(source));
       throw MoveRefused(fmt::format(
           "what was under way did not end within {} s: {}; the organisation goes on where it is. "
           "Run the command again, or with a longer --wait-s",
@@ -377,7 +377,6 @@ void OrgMove::Impl::StandStill() {
     activity = std::move(seen);
     if (now - still_since >= options.quiet) return;
     if (now >= until) {
-      GoOn(*Read(source));
       throw MoveRefused(fmt::format(
           "the organisation did not stand still within {} s: {}; it is unlocked and goes on where "
           "it is. Run the command again later",
@@ -474,7 +473,7 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   changed.insert(changed.end(), unequal.begin(), unequal.end());
   if (!changed.empty()) return changed;
   source.Named("move_direct", Own({{"cell", to.cell}}));
-  copying.RemoveWork(source);
+  copying.RemoveWork();
   source.Named("move_close_jobs", Own());
   source.Named("move_leave", Own({{"cell", to.cell}}));
   SetState(source, MoveState::kSwitched);
@@ -483,7 +482,7 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
 }
 
 // From the lock to the switch.
-void OrgMove::Impl::Finish(const Known& known) {
+void OrgMove::Impl::Finish() {
   StandStill();
   Say("nothing moves; bringing what has changed");
   std::vector<std::string> changed;
@@ -499,7 +498,6 @@ void OrgMove::Impl::Finish(const Known& known) {
     }
     Say(fmt::format("written meanwhile: {}", fmt::join(changed, ", ")));
   }
-  GoOn(known);
   throw MoveRefused(
       fmt::format("somebody goes on writing: {}; the organisation is unlocked and "
                   "goes on where it is. Run the command again later",
@@ -522,6 +520,32 @@ void OrgMove::Impl::Open(const Known& known) {
   SetState(source, MoveState::kOpened);
   Say("it works at " + CellName(to.cell));
   options.passed("opened");
+}
+
+// Goes on from where the move is; false: it has ended.
+bool OrgMove::Impl::Step() {
+  const Known known = Continue();
+  switch (known.state) {
+    case MoveState::kCopying:
+      CopyBefore();
+      SetState(source, MoveState::kDraining);
+      options.passed("draining");
+      break;
+    case MoveState::kDraining:
+      Drain();
+      options.passed("locked");
+      break;
+    case MoveState::kLocked:
+      Finish();
+      break;
+    case MoveState::kSwitched:
+      Open(known);
+      break;
+    case MoveState::kOpened:
+    case MoveState::kRemoved:
+      return false;
+  }
+  return true;
 }
 
 OrgMove::OrgMove(MoveEnd from, MoveEnd to, MoveOptions options, const base::Clock& clock,
@@ -547,28 +571,16 @@ void OrgMove::Plan() {
 }
 
 void OrgMove::Run() {
-  while (true) {
-    const Known known = impl_->Continue();
-    switch (known.state) {
-      case MoveState::kCopying:
-        impl_->CopyBefore();
-        impl_->SetState(impl_->source, MoveState::kDraining);
-        impl_->options.passed("draining");
-        break;
-      case MoveState::kDraining:
-        impl_->Drain();
-        impl_->options.passed("locked");
-        break;
-      case MoveState::kLocked:
-        impl_->Finish(known);
-        break;
-      case MoveState::kSwitched:
-        impl_->Open(known);
-        break;
-      case MoveState::kOpened:
-      case MoveState::kRemoved:
-        return;
+  try {
+    while (impl_->Step()) {
     }
+  } catch (const MoveRefused&) {
+    // Whoever is refused is not kept waiting for it.
+    const auto known = impl_->Read(impl_->source);
+    const bool waits = known && known->side == MoveSide::kOld &&
+                       (known->state == MoveState::kDraining || known->state == MoveState::kLocked);
+    if (waits) impl_->GoOn(*known);
+    throw;
   }
 }
 
@@ -591,7 +603,7 @@ void OrgMove::Abandon() {
     if (!known) throw MoveRefused("there is no move of this organisation between these cells");
   } else {
     impl_->SetState(impl_->target, MoveState::kRemoved);
-    impl_->copying.Remove(impl_->target, [](const TableCopied&) {});
+    impl_->copying.RemoveFromTarget();
     impl_->options.passed("removed from the new side");
     impl_->target.Named("move_delete_organisation", impl_->Own());
     impl_->target.Named("move_forget_copies", impl_->Own());
@@ -620,7 +632,7 @@ void OrgMove::Remove() {
                     "at these rows, and give --discard to remove them with the rest",
                     fmt::join(written, ", ")));
   }
-  impl_->copying.Remove(impl_->source, [this](const TableCopied& removed) {
+  impl_->copying.RemoveFromSource([this](const TableCopied& removed) {
     if (removed.rows > 0) impl_->Say(fmt::format("  {}: {} rows", removed.table, removed.rows));
     impl_->options.passed("removed " + std::string(removed.table));
   });
