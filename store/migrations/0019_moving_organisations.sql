@@ -1,7 +1,7 @@
 -- Moving an organisation to another cell (docs/decisions/0077-moving-an-organisation.md). Processes of the version before
 -- see an organisation that moves as a locked one.
 
--- As 0018_cells.sql has it.
+-- The same as in 0018_cells.sql.
 create table if not exists cell_directory (
   org_id uuid primary key,
   cell text not null,

@@ -24,7 +24,7 @@ struct TableShape {
   bool keyed = false;  // whether the key is a primary one
 };
 
-// Where a copy that was begun stands: what the next one needs to bring only what has changed.
+// What a copy was made of, by which the next one brings only what has changed since.
 struct CopyMark {
   std::int64_t since = 0;  // a transaction's number; 0: everything is to be brought
   std::string timeline;    // of the old side's WAL

@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kPoll{100};
 constexpr std::chrono::seconds kPauseTold{60};
 // How often what was written under the lock is brought again.
 constexpr int kBringsMax = 5;
-// As maintenance moves at once (store/fleet/maintenance.h kMovedRowsMax).
+// What maintenance moves at once, too (store/fleet/maintenance.h kMovedRowsMax).
 constexpr int kDefaultRowsMax = 100'000;
 
 constexpr std::string_view kPark[] = {"move_park_chunks",    "move_park_deliveries",
@@ -254,7 +254,7 @@ void OrgMove::Impl::Begin() {
   WireTransaction work(target, kWork);
   target.Named("move_make_organisation", Own({{"name", name}, {"cell", from.cell}}));
   target.Named("move_begin", row(MoveSide::kNew, from.cell, Identity(source)));
-  // Who comes to the new side too early is told where it lives.
+  // A client that comes to the new side too early is told where it lives.
   target.Named("move_direct", Own({{"cell", from.cell}}));
   target.Named("move_forget_copies", Own());
   work.Commit();
@@ -353,7 +353,7 @@ void OrgMove::Impl::Drain() {
   }
 }
 
-// Where nothing is under way any more.
+// True once nothing is under way any more, and it is locked.
 bool OrgMove::Impl::Lock() {
   WireTransaction work(source, kWork);
   source.Named("move_lock", Own({{"state", NumberOf(MoveState::kLocked)},
@@ -481,7 +481,7 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   return {};
 }
 
-// From the lock to the switch.
+// The way from the lock to the switch.
 void OrgMove::Impl::Finish() {
   StandStill();
   Say("nothing moves; bringing what has changed");
@@ -575,7 +575,7 @@ void OrgMove::Run() {
     while (impl_->Step()) {
     }
   } catch (const MoveRefused&) {
-    // Whoever is refused is not kept waiting for it.
+    // The organisation does not wait for what has to be mended first.
     const auto known = impl_->Read(impl_->source);
     const bool waits = known && known->side == MoveSide::kOld &&
                        (known->state == MoveState::kDraining || known->state == MoveState::kLocked);

@@ -23,7 +23,7 @@ where p.relkind = 'p' and c.relname ~ '_[0-9]{8}$'
 order by 1, 2
 
 -- name: move_make_partition
--- Where it is not there. More rows than @rows_max stay in the default one.
+-- Makes one that is missing. More rows than @rows_max stay in the default one.
 select ensure_partition(@parent::text, to_date(@day::text, 'YYYYMMDD')::timestamp at time zone 'UTC', @rows_max::text::int)
 
 -- name: move_organisation
@@ -92,7 +92,7 @@ set locked = @locked::text::boolean, moving_until = null, lives_at = null, contr
 where id = @org_id::text::uuid
 
 -- name: move_hold_jobs
--- Who would end one of them passes it over from now on, or has done so before.
+-- A process that would end one of them passes it over from now on, or has ended it before.
 select count(*) from (select id from job where org_id = @org_id::text::uuid and finished_at is null for update) j
 
 -- name: move_hold_monitors
