@@ -14,6 +14,8 @@ namespace {
 // until its organisation is locked.
 constexpr std::int64_t kRacing = 1'000'000;
 constexpr std::int64_t kToCome = 1'000'000'000;
+// The numbers of transactions that a row can tell apart.
+constexpr std::int64_t kXids = 4'294'967'296;
 
 std::vector<std::string> Names(const std::vector<Wire::Row>& rows) {
   std::vector<std::string> names;
@@ -137,13 +139,12 @@ CopyMark Copying::Mark() {
   return {source_.Number("select pg_snapshot_xmin(pg_current_snapshot())"), Timeline(source_)};
 }
 
-// A row's xmin has the lower half of a transaction's number. Rows so old that their numbers come
-// round again are brought needlessly.
+// Whether a row t was written by the transaction of this number, or a later one. A row's xmin has
+// the lower half of its transaction's number: rows so old that their numbers come round again are
+// brought needlessly.
 std::string Copying::Changed(std::int64_t since) {
   if (since == 0) return "true";
-  const std::int64_t next = source_.Number("select pg_snapshot_xmax(pg_current_snapshot())");
-  return fmt::format("(t.xmin::text::bigint - {} + 8589934592) % 4294967296 <= {}",
-                     since % 4294967296, next - since);
+  return fmt::format("age(t.xmin) <= age('{}'::xid)", since % kXids);
 }
 
 void Copying::BringWhole(std::string_view group,
@@ -177,8 +178,8 @@ std::int64_t Copying::Stage(const TableShape& shape, const CopyMark& mark, bool*
       fmt::format("select count(*) from {} s where not exists (select from {} t where {})",
                   Staged(shape), name, SameKey(shape, "t", "s")));
   // Every row of the source is at the target or among those: what is more there has gone here.
-  *has_gone =
-      target_.Number(count + AtTarget(shape.table->rows)) + fresh != source_.Number(count + rows);
+  counts_[name] = source_.Number(count + rows);
+  *has_gone = target_.Number(count + AtTarget(shape.table->rows)) + fresh != counts_[name];
   if (!*has_gone) return sent;
   target_.Run(fmt::format("create temporary table {} on commit drop as select {} from {} limit 0",
                           Kept(shape), fmt::join(shape.key, ", "), name));
@@ -241,20 +242,20 @@ std::vector<std::string> Copying::ChangedSince(const std::string& snapshot) {
   std::vector<std::string> changed;
   // The whole number of a row's transaction is the newest one whose lower half this is, as of the
   // statement. No transaction here has parts with numbers of their own, which a snapshot would not
-  // name.
+  // name. Most rows are older than all that the snapshot does not see, which costs less to tell.
   const std::string condition = fmt::format(
-      "t.xmin::text::bigint > 2 and not pg_visible_in_snapshot("
-      "(n.next - ((n.next % 4294967296 - t.xmin::text::bigint + 4294967296) % 4294967296))"
-      "::text::xid8, {}::pg_snapshot)",
-      source_.Quoted(snapshot));
+      "{} and not pg_visible_in_snapshot("
+      "(n.next - ((n.next % {} - t.xmin::text::bigint + {}) % {}))::text::xid8, {}::pg_snapshot)",
+      Changed(std::stoll(snapshot)), kXids, kXids, kXids, source_.Quoted(snapshot));
   for (const TableShape& shape : shapes_) {
     if (shape.table->how == MovedHow::kShared) continue;
     const std::string name(shape.table->name);
-    const std::string found =
-        source_.One(fmt::format("select exists (select from {} t, (select pg_snapshot_xmax("
-                                "pg_current_snapshot())::text::bigint as next) n where {} and {})",
-                                name, Rows(*shape.table), condition));
-    if (found == "t") changed.push_back(name);
+    const auto rows = source_.Run(fmt::format(
+        "select count(*), count(*) filter (where {}) from {} t, (select pg_snapshot_xmax("
+        "pg_current_snapshot())::text::bigint as next) n where {}",
+        condition, name, Rows(*shape.table)));
+    const bool is_as_before = rows.front().at(0) == std::to_string(counts_[name]);
+    if (!is_as_before || rows.front().at(1) != "0") changed.push_back(name);
   }
   return changed;
 }
@@ -263,13 +264,13 @@ std::vector<std::string> Copying::Unequal() {
   std::vector<std::string> unequal;
   for (const TableShape& shape : shapes_) {
     if (shape.table->how == MovedHow::kShared) continue;
-    const std::string count =
-        fmt::format("select count(*) from {} t where {}", shape.table->name, Rows(*shape.table));
-    const std::int64_t here = source_.Number(count);
-    const std::int64_t there = target_.Number(count);
+    const std::string name(shape.table->name);
+    const std::int64_t here = counts_[name];
+    const std::int64_t there =
+        target_.Number(fmt::format("select count(*) from {} t where {}", name, Rows(*shape.table)));
     if (here != there) {
       unequal.push_back(
-          fmt::format("{}: {} at the old side, {} at the new one", shape.table->name, here, there));
+          fmt::format("{}: {} at the old side, {} at the new one", name, here, there));
     }
   }
   return unequal;

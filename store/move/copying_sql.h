@@ -59,9 +59,10 @@ class Copying {
                     const std::function<void(const TableCopied&)>& copied);
   // The source's present snapshot, as PostgreSQL writes it.
   std::string Snapshot();
-  // The tables in which anything was written at the source that this snapshot does not see.
+  // The tables in which anything was written at the source that this snapshot does not see, or
+  // whose rows are not as many as BringChanges found.
   std::vector<std::string> ChangedSince(const std::string& snapshot);
-  // The tables whose rows are not as many at both sides.
+  // The tables whose rows are not as many at the target as BringChanges found at the source.
   std::vector<std::string> Unequal();
 
   // The rows of one table at the source.
@@ -81,7 +82,7 @@ class Copying {
   // A condition of MovedTable for the target, after GatherIds.
   std::string AtTarget(std::string_view condition) const;
   std::string Selected(const TableShape& shape, const std::vector<std::string>& columns) const;
-  std::string Changed(std::int64_t since);
+  static std::string Changed(std::int64_t since);
   // Brings into temporary tables of the target what BringChanges goes on from; whether rows have to
   // be taken away.
   std::int64_t Stage(const TableShape& shape, const CopyMark& mark, bool* has_gone);
@@ -95,6 +96,7 @@ class Copying {
   const std::string org_;  // quoted
   std::vector<TableShape> shapes_;
   std::map<std::string, std::int64_t> offsets_;
+  std::map<std::string, std::int64_t> counts_;  // rows at the source, as BringChanges saw them
 };
 
 }  // namespace vedette::store

@@ -469,8 +469,6 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   WireTransaction work(source, kWork);
   Each(source, kHold);
   auto changed = copying.ChangedSince(snapshot);
-  const auto unequal = copying.Unequal();
-  changed.insert(changed.end(), unequal.begin(), unequal.end());
   if (!changed.empty()) return changed;
   source.Named("move_direct", Own({{"cell", to.cell}}));
   copying.RemoveWork();
