@@ -21,6 +21,7 @@
 
 #include "app/commands.h"
 #include "app/ctl/ctl.h"
+#include "app/ctl/ctl_move.h"
 #include "app/demo/demo.h"
 #include "app/private_postgres.h"
 #include "app/probe_set.h"
@@ -446,8 +447,8 @@ void AddVerify(CLI::App& app, CommandLine* line) {
   });
 }
 
-// `ctl email doctor`, the one command of `ctl` that asks no admin port: what it examines is the
-// machine on which it runs.
+// `ctl email doctor`, which asks no admin port (as `ctl org-move`): what it examines is the machine
+// on which it runs.
 void AddEmailDoctor(CLI::App& app, CommandLine* line) {
   CLI::App* doctor = app.get_subcommand("ctl")->get_subcommand("email")->add_subcommand(
       "doctor", "Say whether mail servers will talk to this machine, and what to do");
@@ -509,6 +510,7 @@ int Main(int argc, char** argv) {
   Ctl ctl;
   ctl.AddTo(app, &line.status);
   AddEmailDoctor(app, &line);
+  AddOrgMove(app, &line.status);
   AddProbe(app, &line);
   AddLookup(app, &line);
   AddVerify(app, &line);

@@ -1,6 +1,7 @@
 #include "api/tenant/authenticate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 namespace vedette::api {
 namespace {
+
+// When who was refused because its organisation moves had better ask again.
+constexpr std::chrono::seconds kMovingRetry{5};
 
 domain::ExternalTokenRules RulesOf(const config::Config& config) {
   const config::OidcConfig& oidc = config.oidc;
@@ -218,9 +222,22 @@ void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest
   throw rest::Refusal(std::move(reply));
 }
 
+// An organisation that is locked for a move reads, and writes afterwards.
+void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
+  if (!caller.organisation_moving_until || route.method == "GET") return;
+  rest::Reply reply = rest::ErrorReply(
+      503, "organisation_moving",
+      fmt::format("your organisation moves to another cell of the service, which should end before "
+                  "{}: it may read, and write again afterwards",
+                  base::FormatTimestamp(*caller.organisation_moving_until)));
+  reply.headers.emplace_back("Retry-After", std::to_string(kMovingRetry.count()));
+  throw rest::Refusal(std::move(reply));
+}
+
 void CheckCaller(const store::Authentication& found, const Route& route) {
   const store::Caller& caller = found.caller;
-  if (caller.organisation_locked) {
+  CheckWhetherItMoves(caller, route);
+  if (caller.organisation_locked && !caller.organisation_moving_until) {
     throw rest::Refusal(403, "organisation_locked",
                         "your organisation is locked: ask the operator why");
   }

@@ -30,7 +30,8 @@ std::optional<Authentication> ReadAuthentication(
   Columns(row).Into("kind"_a = &caller.principal.kind, "id"_a = &caller.principal.id,
                     "label"_a = &caller.principal.label, "org_id"_a = &caller.org_id,
                     "team_id"_a = &caller.team_id, "sha256"_a = BytesInto{&stored_hash},
-                    "locked"_a = &caller.organisation_locked, "features"_a = &features,
+                    "locked"_a = &caller.organisation_locked,
+                    "moving_until"_a = &caller.organisation_moving_until, "features"_a = &features,
                     "scopes"_a = &scopes, "user_known"_a = &found.user_known,
                     "requests"_a = &found.count.requests,
                     "minute_ends_at"_a = &found.count.minute_ends_at);

@@ -20,6 +20,8 @@ struct Caller {
   base::Uuid org_id;
   std::optional<base::Uuid> team_id;
   bool organisation_locked = false;
+  // While it is locked for a move: until when, as announced. It may read meanwhile.
+  std::optional<base::Timestamp> organisation_moving_until;
   std::set<std::string, std::less<>> features;
   domain::KeyScopes scopes;  // of an API key; any other credential has all
 

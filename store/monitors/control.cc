@@ -245,9 +245,11 @@ bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::
     bool locked_before = false;
     std::vector<std::string> features_before;
     bool ran = false;
+    bool moves = false;
     Columns(rows.at(0))
-        .Into("locked"_a = &locked_before, "features"_a = &features_before,
-              "monitors_run"_a = &ran);
+        .Into("locked"_a = &locked_before, "features"_a = &features_before, "monitors_run"_a = &ran,
+              "moves"_a = &moves);
+    if (moves) throw OrganisationMoves();
     const bool runs = ReadOne<bool>(tx.Exec<"organisation_set_control">(
         "org_id"_a = org_id, "locked"_a = change.locked.value_or(locked_before),
         "features"_a = change.features.value_or(features_before)));

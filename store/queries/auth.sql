@@ -9,7 +9,7 @@ counted as (
 
 -- fragment: caller_columns
 -- Columns of a row f of `found`; @forwarded_user may be null.
-f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.features, f.scopes,
+f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.moving_until, f.features, f.scopes,
        case when @forwarded_user::text is null then null
             when f.user_id is not null then f.user_id = @forwarded_user
             else exists (select from org_user u where u.org_id = f.org_id
@@ -22,7 +22,7 @@ f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.features, f.sc
 -- that a key which is always in use writes its row once in that time.
 with found as (
   select :principal_api_key as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256,
-         o.locked, o.features, null::text as user_id, k.scopes
+         o.locked, o.moving_until, o.features, null::text as user_id, k.scopes
   from api_key k
   join organisation o on o.id = k.org_id
   where k.prefix = @prefix and k.key_sha256 = @hash and k.revoked_at is null
@@ -40,7 +40,7 @@ from found f
 -- session may do, its user's role says (domain/auth/member_role.h); without a role it may do everything.
 select t.kind, t.principal_id as id,
          case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
-         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.features, t.user_id,
+         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.moving_until, o.features, t.user_id,
          case u.role when :role_viewer then '{read}'::text[]
                      when :role_member then '{read,monitors,lookups,workflows,search}'::text[]
                      else '{}'::text[] end as scopes
@@ -66,7 +66,7 @@ from found f
 -- given, limits the caller to a team.
 with found as (
   select :principal_external as kind, @principal::uuid as id, @label::text as label, o.id as org_id, t.id as team_id,
-         ''::bytea as sha256, o.locked, o.features, null::text as user_id, '{}'::text[] as scopes
+         ''::bytea as sha256, o.locked, o.moving_until, o.features, null::text as user_id, '{}'::text[] as scopes
   from organisation o
   left join team t on t.org_id = o.id and t.id = @team_id and t.deleted_at is null
   where (o.id = @org_id or o.external_id = @organisation::text) and (@team_id::uuid is null or t.id is not null)

@@ -16,7 +16,8 @@ for no key update of m for update of s
 select pg_logical_emit_message(true, 'vedette', ''::text)
 
 -- name: organisation_lock
-select locked, features, monitors_run from organisation where id = @org_id for no key update
+select locked, features, monitors_run, moving_until is not null or lives_at is not null as moves from organisation
+where id = @org_id for no key update
 
 -- name: organisation_set_control
 update organisation set locked = @locked, features = @features::text[], control_changed_at = now() where id = @org_id

@@ -106,6 +106,21 @@ TEST_F(ApiAuth, EveryAuthenticatedAnswerHasTheRateHeaders) {
   EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", "bad"}}).Header("X-RateLimit-Limit"), "");
 }
 
+TEST_F(ApiAuth, AnOrganisationThatMovesReadsAndWritesLater) {
+  const std::string monitor = NewMonitor();
+  Sql("update organisation set locked = true, moving_until = now() + interval '1 minute' where id "
+      "= '" +
+      acme.org_id + "'");
+  EXPECT_EQ(Ask("GET", "/monitors/" + monitor).status, 200);
+  const Reply refused = Ask("POST", "/monitors/" + monitor + "/cancel");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.error(), "organisation_moving");
+  EXPECT_NE(refused.message().find("before 20"), std::string::npos) << refused.message();
+  EXPECT_NE(refused.Header("Retry-After"), "");
+  Sql("update organisation set locked = false, moving_until = null");
+  EXPECT_EQ(Ask("POST", "/monitors/" + monitor + "/cancel").status, 200);
+}
+
 class ApiRate : public ApiTest {
  public:
   ApiRate() : ApiTest({{"VEDETTE_LIMITS_REQUESTS_PER_MINUTE", "3"}}) {}
