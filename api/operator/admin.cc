@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "api/kit/answer.h"
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
@@ -46,7 +48,7 @@ std::vector<rest::Header> PortHeaders() {
 
 struct Admin::Impl {
   struct Token {
-    std::string name;
+    Operator who;
     std::string sha256;
   };
 
@@ -54,20 +56,20 @@ struct Admin::Impl {
   const Dependencies parts;
   std::vector<Token> tokens;
 
-  std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
+  std::optional<Operator> CallerOf(const net::ServerRequest& request) const;
 };
 
 // Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
 // length does not either.
-std::optional<std::string> Admin::Impl::ActorOf(const net::ServerRequest& request) const {
+std::optional<Operator> Admin::Impl::CallerOf(const net::ServerRequest& request) const {
   const std::string_view token = BearerToken(request);
   const std::string sha256 = base::Sha256(token);
-  std::optional<std::string> actor;
+  std::optional<Operator> caller;
   for (const Token& known : tokens) {
-    if (base::ConstantTimeEqual(known.sha256, sha256)) actor = known.name;
+    if (base::ConstantTimeEqual(known.sha256, sha256)) caller = known.who;
   }
   if (token.empty()) return std::nullopt;
-  return actor;
+  return caller;
 }
 
 namespace {
@@ -80,6 +82,13 @@ rest::Reply Unauthorized() {
 }
 
 // Whether every {id} of the path is one.
+rest::Reply InsufficientRole(const Operator& caller, Role needed) {
+  return rest::ErrorReply(
+      403, "insufficient_role",
+      fmt::format("this needs the role {}, and the token {} has the role {} ([admin.roles])",
+                  RoleName(needed), caller.name, RoleName(caller.role)));
+}
+
 bool HasIds(const rest::Match<Call>& match) {
   const std::string_view pattern = match.route->pattern;
   const bool ends_with_name = pattern.ends_with("/{user}") || pattern.ends_with("/{kid}");
@@ -99,7 +108,10 @@ Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& si
           {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api, log},
           {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
-    impl_->tokens.push_back({name, base::Sha256(token)});
+    const auto role = config.admin_roles.find(name);
+    impl_->tokens.push_back(
+        {{name, RoleNamed(role == config.admin_roles.end() ? "" : role->second)},
+         base::Sha256(token)});
   }
 }
 
@@ -117,9 +129,11 @@ void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (match->route->access == rest::Access::kOpen) {
     return rest::ServeHere(answer, [&] { return handler(call); });
   }
-  std::optional<std::string> actor = impl_->ActorOf(given);
-  if (!actor) return answer->Send(Unauthorized());
-  call.caller.name = std::move(*actor);
+  std::optional<Operator> caller = impl_->CallerOf(given);
+  if (!caller) return answer->Send(Unauthorized());
+  const Role needed = RouteOf(*match).role;
+  if (caller->role < needed) return answer->Send(InsufficientRole(*caller, needed));
+  call.caller = std::move(*caller);
   if (!HasIds(*match)) {
     answer->Send(rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID"));
     return;

@@ -42,6 +42,10 @@ rest::Reply ReadinessReply(const ServiceState& state) {
 
 rest::Reply MetricsReply(metrics::Metrics& metrics) {
   return {200, metrics.Expose(), {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}};
+rest::Handled GetMe(Call& call) {
+  return rest::JsonReply(200, {{"name", call.caller.name}, {"role", RoleName(call.caller.role)}});
+}
+
 }
 
 rest::Handled GetHealth(Call&) {

@@ -20,6 +20,7 @@ std::vector<CtlCommand> ProcessCommands() {
       {"ready", "Whether the process serves, and why not", "GET", "/readyz", {}, {}, {}},
       {"metrics", "What Prometheus would be told", "GET", "/metrics", {}, {}, {}},
       {"overview", "Queues, lag and the fleet's members", "GET", "/admin/v1/overview", {}, {}, {}},
+      {"me", "Whose the token is, and which role it has", "GET", "/admin/v1/me", {}, {}, {}},
       {"audit",
        "Who did what, newest first",
        "GET",
