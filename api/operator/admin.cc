@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/answer.h"
+#include "api/operator/audit_stream.h"
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
 #include "base/text.h"
@@ -81,7 +82,6 @@ rest::Reply Unauthorized() {
   return reply;
 }
 
-// Whether every {id} of the path is one.
 rest::Reply InsufficientRole(const Operator& caller, Role needed) {
   return rest::ErrorReply(
       403, "insufficient_role",
@@ -89,6 +89,7 @@ rest::Reply InsufficientRole(const Operator& caller, Role needed) {
                   RoleName(needed), caller.name, RoleName(caller.role)));
 }
 
+// Whether every {id} of the path is one.
 bool HasIds(const rest::Match<Call>& match) {
   const std::string_view pattern = match.route->pattern;
   const bool ends_with_name = pattern.ends_with("/{user}") || pattern.ends_with("/{kid}");
@@ -103,10 +104,11 @@ Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& si
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
              const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
              const base::Logger& log, TenantApi* tenant_api)
-    : impl_(new Impl{
-          {"admin", "(none)", PortHeaders(), clock, metrics, log},
-          {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api, log},
-          {}}) {
+    : audit_stream_(std::make_unique<AuditStream>(pool, log)),
+      impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
+                     {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api,
+                      *audit_stream_, log},
+                     {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     const auto role = config.admin_roles.find(name);
     impl_->tokens.push_back(
@@ -116,6 +118,10 @@ Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& si
 }
 
 Admin::~Admin() = default;
+
+void Admin::EndStreams() {
+  audit_stream_->End();
+}
 
 void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   const net::ServerRequest& given = exchange->request();

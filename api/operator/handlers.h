@@ -36,10 +36,10 @@ struct Dependencies {
   const domain::search::Catalogue& fields;  // of documents that are imported
   rest::KeyFetcher& key_fetcher;
   TenantApi* tenant_api;  // null: this process has no public API
+  AuditStream& audit_stream;
   base::Logger log;
 };
 
-// The token's name: the actor of the audit. Empty on a route that needs none.
 // What a token may do; each may do what those before it may.
 enum class Role {
   kViewer,    // reads
@@ -51,10 +51,11 @@ std::string_view RoleName(Role role);
 // One of [admin.roles]; without a name the one that tokens have which are not there.
 Role RoleNamed(std::string_view name);
 
+// The token's name: the actor of the audit. Empty on a route that needs none.
 struct Operator {
   std::string name;
-};
   Role role = Role::kViewer;
+};
 
 // One request of the operator. What its path has for {id} are UUIDs.
 using Call = rest::Call<Dependencies, Operator>;
@@ -75,9 +76,9 @@ struct Route : rest::Route<Call> {
 
 std::span<const Route> Routes();
 const rest::Router<Call>& Router();
-
 // The row that a request has matched.
 const Route& RouteOf(const rest::Match<Call>& match);
+
 inline constexpr int kReasonCharsMax = 500;
 inline constexpr int kNameCharsMax = 200;
 // A batch of documents; they are at most 64 KiB each, and usually far smaller.
@@ -132,10 +133,13 @@ rest::Reply MetricsReply(metrics::Metrics& metrics);
 rest::Handled GetHealth(Call& call);
 rest::Handled GetReadiness(Call& call);
 rest::Handled GetMetrics(Call& call);
-rest::Handled GetOverview(Call& call);
 rest::Handled GetMe(Call& call);
-rest::Handled GetAudit(Call& call);
+rest::Handled GetOverview(Call& call);
 rest::Handled PostDrain(Call& call);
+
+// audit.cc
+rest::Handled GetAudit(Call& call);
+rest::Handled GetAuditChain(Call& call);
 
 // suppressions.cc
 rest::Handled GetSuppressions(Call& call);

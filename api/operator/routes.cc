@@ -22,6 +22,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/me", GetMe},
     {"GET", "/admin/v1/overview", GetOverview},
     {"GET", "/admin/v1/audit", GetAudit},
+    {"GET", "/admin/v1/audit/chain", GetAuditChain},
     {kOperator, "POST", "/admin/v1/drain", PostDrain},
 
     {"GET", "/admin/v1/suppressions", GetSuppressions},
@@ -140,7 +141,6 @@ constexpr std::string_view kRoleNames[] = {"viewer", "operator", "admin"};
 
 }  // namespace
 
-std::span<const Route> Routes() {
 std::string_view RoleName(Role role) {
   return kRoleNames[static_cast<std::size_t>(role)];
 }
@@ -152,6 +152,7 @@ Role RoleNamed(std::string_view name) {
   return Role::kAdmin;
 }
 
+std::span<const Route> Routes() {
   return kRoutes;
 }
 
@@ -159,8 +160,8 @@ const rest::Router<Call>& Router() {
   return kRouter;
 }
 
-}  // namespace vedette::admin
 const Route& RouteOf(const rest::Match<Call>& match) {
   return kRoutes[static_cast<std::size_t>(match.route - kPlainRoutes.data())];
 }
 
+}  // namespace vedette::admin
