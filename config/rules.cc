@@ -195,14 +195,6 @@ void ValidateJobs(const Config& config) {
   if (config.worker.lanes.empty()) Fail("[worker] lanes = []: must name at least one lane");
 }
 
-void ValidateRoles(const Config& config) {
-  for (const auto& [name, role] : config.admin_roles) {
-    if (config.admin_tokens.contains(name)) continue;
-    Fail(fmt::format("[admin.roles] {} = \"{}\": there is no token of this name in [admin.tokens]",
-                     name, role));
-  }
-}
-
 // http lets nobody listen in on this machine alone.
 bool IsHttpsOrLoopback(std::string_view url) {
   if (url.starts_with("https://")) return true;
@@ -299,7 +291,6 @@ void AddRecipes(Config* config) {
 }
 
 void Validate(const Config& config) {
-  ValidateRoles(config);
   ValidateOidc(config.oidc);
   ValidateJwks(config.jwks);
   ValidateSearch(config.search);

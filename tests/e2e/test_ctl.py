@@ -378,6 +378,9 @@ def test_a_lower_role_is_told_what_it_lacks(binary, database, tmp_path):
     assert ctl.run("drain", "--reason", "its day", VEDETTE_ADMIN_TOKEN="olli's token").returncode == 0
     assert service.process.wait(60) == 0
     assert database.rows("select actor, reason from audit") == [("olli", "its day")]
+    service.environment["VEDETTE_ADMIN_ROLES_NOBODY"] = "viewer"
+    assert service.start(ready=False, roles="admin").process.wait(60) != 0
+    assert "there is no token of this name in [admin.tokens]" in service.log()
 
 
 def sealed(database):
