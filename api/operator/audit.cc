@@ -142,6 +142,7 @@ bool AuditStream::Follow(std::shared_ptr<rest::Answer> answer, std::int64_t afte
   auto follower = std::make_shared<Follower>();
   follower->answer = std::move(answer);
   follower->after = after;
+  follower->quiet = kQuietTicks;  // the first round answers in any case, as headers go with a piece
   const std::lock_guard lock(mutex_);
   if (ended_ || followers_.size() >= kFollowersMax) return false;
   follower->exchange = &follower->answer->Begin({{"Content-Type", "application/x-ndjson"}});
