@@ -238,6 +238,13 @@ void Service::Impl::CheckConfig() const {
         "\"token\" "
         "under [admin.tokens]");
   }
+  for (const auto& [name, role] : config.admin_roles) {
+    // A process without the role has the configuration of all, but not the tokens.
+    if (!Has(Role::kAdmin) || config.admin_tokens.contains(name)) continue;
+    throw std::runtime_error(
+        fmt::format("[admin.roles] {} = \"{}\": there is no token of this name in [admin.tokens]",
+                    name, role));
+  }
   if (config.database.url.empty()) {
     throw std::runtime_error(
         "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "

@@ -103,6 +103,7 @@ class Keys {
 
   std::optional<Found> Find(const std::string& section, std::string_view name) const {
     if (section == kTokensSection) return Token(name);
+    if (section == kRolesSection) return TokenRole(name);
     if (auto found = Among(table_, section, name)) return found;
     for (const NamedSections& named : kNamedSections) {
       const std::string_view id = IdIn(section, named);
@@ -117,6 +118,12 @@ class Keys {
     auto key = TokenKey(name, config_);
     if (!key) return std::nullopt;
     return Found{std::move(*key), from_file};
+  }
+
+  std::optional<Found> TokenRole(std::string_view name) const {
+    auto key = TokenRoleKey(name, config_);
+    if (!key) return std::nullopt;
+    return Found{std::move(*key), false};
   }
 
  private:
@@ -143,6 +150,7 @@ class Index {
       AddNames(key, EnvironmentName(key.section, key.name));
     }
     sections_.insert(std::string(kTokensSection));
+    sections_.insert(std::string(kRolesSection));
     for (const NamedSections& named : kNamedSections) sections_.emplace(named.section);
     // The short form for the usual case of one operator.
     AddNames(keys_.Token("default")->key, "VEDETTE_ADMIN_TOKEN");
@@ -170,16 +178,20 @@ class Index {
         return Named(named, base::AsciiLower(variable.substr(prefix.size())));
       }
     }
-    const std::string tokens = EnvironmentName(kTokensSection, "");
-    if (!variable.starts_with(tokens)) return std::nullopt;
-    return keys_.Token(base::AsciiLower(variable.substr(tokens.size())));
+    for (const std::string_view section : {kTokensSection, kRolesSection}) {
+      const std::string prefix = EnvironmentName(section, "");
+      if (!variable.starts_with(prefix)) continue;
+      return keys_.Find(std::string(section), base::AsciiLower(variable.substr(prefix.size())));
+    }
+    return std::nullopt;
   }
 
   std::string HintInFile(const std::string& written) const {
     std::vector<std::string> known;
     for (const Key& key : keys_.table()) known.push_back(key.Written());
     for (const std::string& section : sections_) known.push_back("[" + section + "]");
-    if (written.starts_with(fmt::format("[{}] ", kTokensSection))) {
+    if (written.starts_with(fmt::format("[{}] ", kTokensSection)) ||
+        written.starts_with(fmt::format("[{}] ", kRolesSection))) {
       return "; the name of a token has lower case letters, digits, - and _";
     }
     return Hint(written, known, "key");

@@ -54,6 +54,8 @@ struct Config {
   DashboardConfig dashboard;
   HttpServerConfig admin = AdminServer();
   std::map<std::string, std::string> admin_tokens;  // name -> token
+  // A token's name -> viewer, operator or admin; a token without a role is an admin's.
+  std::map<std::string, std::string> admin_roles;
   HealthConfig health;
   SecurityConfig security;
   NetConfig net;

@@ -293,6 +293,12 @@ void AddTesting(Config& c, std::vector<Key>* table) {
        {"small_steps", &c.testing.small_steps, kFlag}});
 }
 
+bool IsTokenName(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
 }  // namespace
 
 std::vector<Key> KeyTable(Config* config) {
@@ -314,12 +320,15 @@ std::vector<Key> KeyTable(Config* config) {
 }
 
 std::optional<Key> TokenKey(std::string_view name, Config* config) {
-  const bool known = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
-  if (!known) return std::nullopt;
+  if (!IsTokenName(name)) return std::nullopt;
   return Key{std::string(kTokensSection), std::string(name), Secret(Kind::kNonEmptyText),
              &config->admin_tokens[std::string(name)]};
+}
+
+std::optional<Key> TokenRoleKey(std::string_view name, Config* config) {
+  if (!IsTokenName(name)) return std::nullopt;
+  return Key{std::string(kRolesSection), std::string(name), Choice("viewer, operator, admin"),
+             &config->admin_roles[std::string(name)]};
 }
 
 std::vector<Key> HttpProviderKeys(std::string_view id, Config* config) {

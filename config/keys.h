@@ -101,19 +101,21 @@ struct Key {
 inline constexpr std::array<std::string_view, 5> kTiers{"micro", "low", "medium", "high", "xhigh"};
 inline constexpr std::string_view kProbeDefaults = "default";
 
-// Sections whose keys, or whose names, are the operator's: [admin.tokens], [providers.http.<id>],
-// [providers.llm.<id>].
+// Sections whose keys, or whose names, are the operator's: [admin.tokens] and [admin.roles],
+// [providers.http.<id>], [providers.llm.<id>].
 inline constexpr std::string_view kTokensSection = "admin.tokens";
+inline constexpr std::string_view kRolesSection = "admin.roles";
 inline constexpr std::string_view kHttpProvidersSection = "providers.http";
 inline constexpr std::string_view kLlmProvidersSection = "providers.llm";
 
-// Every key but those of the three sections above, bound to the config, which must outlive them.
+// Every key but those of the sections above, bound to the config, which must outlive them.
 std::vector<Key> KeyTable(Config* config);
 
-// Keys of the three sections, which asking for them makes: of the token with this name, which is of
-// lower-case letters, digits, '_' and '-'; and of the service with this id. None where the name or
-// the id is not one.
+// Keys of those sections, which asking for them makes: of the token with this name, which is of
+// lower-case letters, digits, '_' and '-', and its role; and of the service with this id. None
+// where the name or the id is not one.
 std::optional<Key> TokenKey(std::string_view name, Config* config);
+std::optional<Key> TokenRoleKey(std::string_view name, Config* config);
 std::vector<Key> HttpProviderKeys(std::string_view id, Config* config);
 std::vector<Key> LlmProviderKeys(std::string_view id, Config* config);
 

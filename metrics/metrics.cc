@@ -148,6 +148,10 @@ void Metrics::SetReceiversFailing(std::int64_t n) {
   impl_->receivers_failing.Set(static_cast<double>(n));
 }
 
+void Metrics::SetAuditOldestUnsealed(std::chrono::microseconds age) {
+  impl_->audit_oldest_unsealed.Set(Seconds(age));
+}
+
 void Metrics::SetMonitorsFailing(std::int64_t n) {
   impl_->monitors_failing.Set(static_cast<double>(n));
 }

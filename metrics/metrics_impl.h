@@ -200,6 +200,10 @@ struct Metrics::Impl {
   Gauge& monitors_failing =
       Gauges("vedette_monitors_failing", "Active monitors in whose last tick every check failed.")
           .Add({});
+  Gauge& audit_oldest_unsealed =
+      Gauges("vedette_audit_oldest_unsealed_seconds",
+             "Age of the oldest entry of the audit that has no place in its chain yet.")
+          .Add({});
   Gauge& signing_secrets_unreadable =
       Gauges("vedette_signing_secrets_unreadable",
              "Live signing secrets that this process has no encryption key for.")

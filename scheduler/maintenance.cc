@@ -5,11 +5,14 @@
 #include "config/config.h"
 #include "domain/auth/principal.h"
 #include "domain/email/verdict.h"
+#include "store/audit_chain.h"
 
 namespace vedette::scheduler {
 namespace {
 
 constexpr std::chrono::milliseconds kGaugesEvery{5000};
+// An entry of the audit gets its place so much later than it was committed.
+constexpr std::chrono::milliseconds kSealEvery{1000};
 
 }  // namespace
 
@@ -35,7 +38,12 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
                [this](const store::Gauges& gauges) {
                  Show(gauges);
                  return lease::kAtPoll;
-               }}) {
+               }}),
+      seal_audit_(loop, pool, log, {.failed = "sealing the audit failed", .poll = kSealEvery},
+                  {.begin = [] { return store::SealAudit; },
+                   .finish = [](int sealed) -> lease::NextRun {
+                     return sealed == store::kSealedPerRun ? lease::kAtOnce : lease::kAtPoll;
+                   }}) {
   // So that each series stands at 0 before its first count.
   for (const std::string_view task : store::MaintenanceTasks()) {
     metrics_.AddMaintenanceFailures(task, 0);
@@ -45,6 +53,7 @@ Maintenance::Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metr
 void Maintenance::Start() {
   maintain_.Start();
   read_gauges_.Start();
+  seal_audit_.Start();
 }
 
 lease::Step<store::MaintenanceRun>::Job Maintenance::Maintain() {
@@ -78,6 +87,7 @@ void Maintenance::Show(const store::Gauges& gauges) {
   metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
   metrics_.SetReceiversFailing(gauges.receivers_failing);
   metrics_.SetMonitorsFailing(gauges.monitors_failing);
+  metrics_.SetAuditOldestUnsealed(gauges.audit_oldest_unsealed);
   using Kind = domain::PrincipalKind;
   metrics_.SetAccessTokens(domain::PrincipalKindName(Kind::kOauthClient), gauges.client_tokens);
   metrics_.SetAccessTokens(domain::PrincipalKindName(Kind::kUser), gauges.sessions);
@@ -88,11 +98,12 @@ void Maintenance::Show(const store::Gauges& gauges) {
 }
 
 void Maintenance::Drain(std::function<void()> done) {
-  const auto ended = [left = std::make_shared<int>(2), done = std::move(done)] {
+  const auto ended = [left = std::make_shared<int>(3), done = std::move(done)] {
     if (--*left == 0) done();
   };
   maintain_.Drain(ended);
   read_gauges_.Drain(ended);
+  seal_audit_.Drain(ended);
 }
 
 }  // namespace vedette::scheduler

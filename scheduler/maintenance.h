@@ -16,9 +16,9 @@
 
 namespace vedette::scheduler {
 
-// Partitions and retention (store/fleet/maintenance.h), one process of the fleet at a time, and the
-// gauges that every process shows. A task that fails is logged and counted. Loop thread only;
-// everything handed in must outlive this object.
+// Partitions and retention (store/fleet/maintenance.h), one process of the fleet at a time, the
+// gauges that every process shows, and the sealing of the audit. A task that fails is logged and
+// counted. Loop thread only; everything handed in must outlive this object.
 class Maintenance {
  public:
   Maintenance(base::EventLoop& loop, store::Pool& pool, metrics::Metrics& metrics,
@@ -39,6 +39,7 @@ class Maintenance {
   std::shared_ptr<store::MaintenanceState> state_;  // of the run that is under way
   lease::Step<store::MaintenanceRun> maintain_;
   lease::Step<store::Gauges> read_gauges_;
+  lease::Step<int> seal_audit_;  // store/audit_chain.h
 };
 
 }  // namespace vedette::scheduler

@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "api/kit/answer.h"
+#include "api/operator/audit_stream.h"
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
 #include "base/text.h"
@@ -46,7 +49,7 @@ std::vector<rest::Header> PortHeaders() {
 
 struct Admin::Impl {
   struct Token {
-    std::string name;
+    Operator who;
     std::string sha256;
   };
 
@@ -54,20 +57,20 @@ struct Admin::Impl {
   const Dependencies parts;
   std::vector<Token> tokens;
 
-  std::optional<std::string> ActorOf(const net::ServerRequest& request) const;
+  std::optional<Operator> CallerOf(const net::ServerRequest& request) const;
 };
 
 // Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
 // length does not either.
-std::optional<std::string> Admin::Impl::ActorOf(const net::ServerRequest& request) const {
+std::optional<Operator> Admin::Impl::CallerOf(const net::ServerRequest& request) const {
   const std::string_view token = BearerToken(request);
   const std::string sha256 = base::Sha256(token);
-  std::optional<std::string> actor;
+  std::optional<Operator> caller;
   for (const Token& known : tokens) {
-    if (base::ConstantTimeEqual(known.sha256, sha256)) actor = known.name;
+    if (base::ConstantTimeEqual(known.sha256, sha256)) caller = known.who;
   }
   if (token.empty()) return std::nullopt;
-  return actor;
+  return caller;
 }
 
 namespace {
@@ -77,6 +80,13 @@ rest::Reply Unauthorized() {
                                        "send Authorization: Bearer with one of the admin tokens");
   reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vedette admin\"");
   return reply;
+}
+
+rest::Reply InsufficientRole(const Operator& caller, Role needed) {
+  return rest::ErrorReply(
+      403, "insufficient_role",
+      fmt::format("this needs the role {}, and the token {} has the role {} ([admin.roles])",
+                  RoleName(needed), caller.name, RoleName(caller.role)));
 }
 
 // Whether every {id} of the path is one.
@@ -94,16 +104,24 @@ Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& si
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
              const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
              const base::Logger& log, TenantApi* tenant_api)
-    : impl_(new Impl{
-          {"admin", "(none)", PortHeaders(), clock, metrics, log},
-          {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api, log},
-          {}}) {
+    : audit_stream_(std::make_unique<AuditStream>(pool, log)),
+      impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
+                     {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api,
+                      *audit_stream_, log},
+                     {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
-    impl_->tokens.push_back({name, base::Sha256(token)});
+    const auto role = config.admin_roles.find(name);
+    impl_->tokens.push_back(
+        {{name, RoleNamed(role == config.admin_roles.end() ? "" : role->second)},
+         base::Sha256(token)});
   }
 }
 
 Admin::~Admin() = default;
+
+void Admin::EndStreams() {
+  audit_stream_->End();
+}
 
 void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   const net::ServerRequest& given = exchange->request();
@@ -117,9 +135,11 @@ void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (match->route->access == rest::Access::kOpen) {
     return rest::ServeHere(answer, [&] { return handler(call); });
   }
-  std::optional<std::string> actor = impl_->ActorOf(given);
-  if (!actor) return answer->Send(Unauthorized());
-  call.caller.name = std::move(*actor);
+  std::optional<Operator> caller = impl_->CallerOf(given);
+  if (!caller) return answer->Send(Unauthorized());
+  const Role needed = RouteOf(*match).role;
+  if (caller->role < needed) return answer->Send(InsufficientRole(*caller, needed));
+  call.caller = std::move(*caller);
   if (!HasIds(*match)) {
     answer->Send(rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID"));
     return;

@@ -19,6 +19,8 @@
 
 namespace vedette::admin {
 
+class AuditStream;
+
 // What the admin port has to know of, and may do to, the process it runs in. Implemented by app.
 // All methods are safe on any thread and return at once.
 class ServiceState {
@@ -94,8 +96,13 @@ class Admin final : public net::HttpService {
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
 
+  // Ends the answers that have no end of their own, those that follow the audit: before the server
+  // is stopped, which waits for answers.
+  void EndStreams();
+
  private:
   struct Impl;
+  std::unique_ptr<AuditStream> audit_stream_;
   std::unique_ptr<Impl> impl_;
 };
 

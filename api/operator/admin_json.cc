@@ -180,25 +180,6 @@ base::Json DeliveryDetailJson(const store::DeliveryDetail& detail) {
   return json;
 }
 
-base::Json AuditJson(const store::AuditRecord& record) {
-  return {
-      {"id", record.id.ToString()},
-      {"at", TimeJson(record.at)},
-      {"actor", record.actor},
-      {"action", record.action},
-      {"target", record.target},
-      {"org_id", IdJson(record.org_id)},
-      {"reason", TextJson(record.reason)},
-      {"detail", record.detail ? record.detail->Value() : base::Json(nullptr)},
-      {"remote_address", record.remote_address},
-      {"principal_kind", record.principal_kind
-                             ? base::Json(domain::PrincipalKindName(*record.principal_kind))
-                             : base::Json(nullptr)},
-      {"principal_id", IdJson(record.principal_id)},
-      {"on_behalf_of", TextJson(record.on_behalf_of)},
-  };
-}
-
 base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,
                         const base::Uuid& this_member) {
   base::Json members = base::Json::array();

@@ -26,7 +26,6 @@ base::Json WaitingForJson(const store::DeliveryView& delivery);
 base::Json DeliveryJson(const store::DeliveryView& delivery);
 // With its attempts. What receivers answered is shown as text, invalid UTF-8 replaced.
 base::Json DeliveryDetailJson(const store::DeliveryDetail& detail);
-base::Json AuditJson(const store::AuditRecord& record);
 base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,
                         const base::Uuid& this_member);
 

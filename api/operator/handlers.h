@@ -36,20 +36,48 @@ struct Dependencies {
   const domain::search::Catalogue& fields;  // of documents that are imported
   rest::KeyFetcher& key_fetcher;
   TenantApi* tenant_api;  // null: this process has no public API
+  AuditStream& audit_stream;
   base::Logger log;
 };
+
+// What a token may do; each may do what those before it may.
+enum class Role {
+  kViewer,    // reads
+  kOperator,  // pauses, resumes, triggers, sends again and the like, and serves tenants' monitors
+  kAdmin,     // organisations and their money, credentials, secrets, erasure
+};
+
+std::string_view RoleName(Role role);
+// One of [admin.roles]; without a name the one that tokens have which are not there.
+Role RoleNamed(std::string_view name);
 
 // The token's name: the actor of the audit. Empty on a route that needs none.
 struct Operator {
   std::string name;
+  Role role = Role::kViewer;
 };
 
 // One request of the operator. What its path has for {id} are UUIDs.
 using Call = rest::Call<Dependencies, Operator>;
-using Route = rest::Route<Call>;
+
+// One row of the table. Reading is for every role; what changes something names the one it needs.
+struct Route : rest::Route<Call> {
+  constexpr Route(std::string_view a_method, std::string_view a_pattern,
+                  rest::Handler<Call> a_handler, const rest::RouteRules& rules = {})
+      : rest::Route<Call>(a_method, a_pattern, a_handler, rules) {}
+  constexpr Route(Role a_role, std::string_view a_method, std::string_view a_pattern,
+                  rest::Handler<Call> a_handler, std::size_t a_body_bytes_max = 0)
+      : rest::Route<Call>(a_method, a_pattern, a_handler,
+                          {.body = rest::Body::kJson, .body_bytes_max = a_body_bytes_max}),
+        role(a_role) {}
+
+  Role role = Role::kViewer;
+};
 
 std::span<const Route> Routes();
 const rest::Router<Call>& Router();
+// The row that a request has matched.
+const Route& RouteOf(const rest::Match<Call>& match);
 
 inline constexpr int kReasonCharsMax = 500;
 inline constexpr int kNameCharsMax = 200;
@@ -105,9 +133,13 @@ rest::Reply MetricsReply(metrics::Metrics& metrics);
 rest::Handled GetHealth(Call& call);
 rest::Handled GetReadiness(Call& call);
 rest::Handled GetMetrics(Call& call);
+rest::Handled GetMe(Call& call);
 rest::Handled GetOverview(Call& call);
-rest::Handled GetAudit(Call& call);
 rest::Handled PostDrain(Call& call);
+
+// audit.cc
+rest::Handled GetAudit(Call& call);
+rest::Handled GetAuditChain(Call& call);
 
 // suppressions.cc
 rest::Handled GetSuppressions(Call& call);

@@ -2,7 +2,6 @@
 #include <string_view>
 #include <utility>
 
-#include "api/kit/cursor.h"
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
@@ -11,19 +10,6 @@
 #include "store/jobs/gauges.h"
 
 namespace vedette::admin {
-namespace {
-
-constexpr rest::CursorOf kAuditList{'a'};
-
-// A parameter that narrows a list; an empty one does not.
-std::optional<std::string> FilledText(const rest::QueryReader& input, std::string_view name) {
-  auto text = input.Text(name);
-  if (text && text->empty()) text.reset();
-  return text;
-}
-
-}  // namespace
-
 rest::Reply HealthReply() {
   return rest::JsonReply(200, {{"alive", true}});
 }
@@ -56,34 +42,14 @@ rest::Handled GetMetrics(Call& call) {
   return MetricsReply(call.parts.metrics);
 }
 
+rest::Handled GetMe(Call& call) {
+  return rest::JsonReply(200, {{"name", call.caller.name}, {"role", RoleName(call.caller.role)}});
+}
+
 rest::Handled GetOverview(Call& call) {
   return rest::JsonReply(
       200, OverviewJson(store::ReadOverview(call.session()), store::ReadJobOverview(call.session()),
                         call.parts.state.member_id()));
-}
-
-rest::Handled GetAudit(Call& call) {
-  rest::Problems problems;
-  rest::QueryReader input(call.request().query, &problems);
-  const ListQuery list = ReadListQuery(&input);
-  store::AuditFilter filter;
-  filter.org_id = input.Id("org_id");
-  filter.principal_id = input.Id("principal_id");
-  filter.action = FilledText(input, "action");
-  filter.actor = FilledText(input, "actor");
-  filter.target = FilledText(input, "target");
-  problems.Check();
-  if (list.cursor) {
-    const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);
-    if (!place) return rest::InvalidCursor();
-    filter.before = store::AuditPlace{place->at, place->id};
-  }
-  filter.limit = list.limit + 1;
-  const auto page = rest::CutPage(
-      store::ListAudit(call.session(), filter), list.limit, [](const store::AuditRecord& record) {
-        return rest::EncodeCursor(kAuditList, rest::TimedPlace{record.at, record.id});
-      });
-  return ListReply(page, AuditJson);
 }
 
 // An operator drains a process also while the database is away: the log is told either way, the

@@ -163,9 +163,13 @@ base::Json StepJson(const store::ErasureStep& step) {
   for (const store::ErasedRow& row : step.monitor_rows) {
     rows.push_back({{"monitor_id", row.monitor_id.ToString()}, {"row_id", row.row_id.ToString()}});
   }
-  base::Json json{{"facts", step.facts},       {"recipients", step.recipients},
-                  {"jobs", step.jobs},         {"rows", step.rows},
-                  {"findings", step.findings}, {"monitor_rows", std::move(rows)}};
+  base::Json json{{"facts", step.facts},
+                  {"recipients", step.recipients},
+                  {"audit_entries", step.audit_entries},
+                  {"jobs", step.jobs},
+                  {"rows", step.rows},
+                  {"findings", step.findings},
+                  {"monitor_rows", std::move(rows)}};
   if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(step.next);
   return json;
 }

@@ -1,10 +1,15 @@
+#include <array>
+#include <iterator>
+#include <utility>
+
 #include "api/operator/handlers.h"
 
 namespace vedette::admin {
 namespace {
 
 constexpr auto kOpen = rest::Access::kOpen;
-constexpr auto kJson = rest::Body::kJson;
+constexpr auto kOperator = Role::kOperator;
+constexpr auto kAdmin = Role::kAdmin;
 
 // In a pattern {id} stands for a UUID; {file}, {user} and {kid} for one segment.
 constexpr Route kRoutes[] = {
@@ -14,23 +19,22 @@ constexpr Route kRoutes[] = {
     {"GET", "/", GetConsole, {.access = kOpen}},
     {"GET", "/console/{file}", GetConsoleAsset, {.access = kOpen}},
 
+    {"GET", "/admin/v1/me", GetMe},
     {"GET", "/admin/v1/overview", GetOverview},
     {"GET", "/admin/v1/audit", GetAudit},
-    {"POST", "/admin/v1/drain", PostDrain, {.body = kJson}},
+    {"GET", "/admin/v1/audit/chain", GetAuditChain},
+    {kOperator, "POST", "/admin/v1/drain", PostDrain},
 
     {"GET", "/admin/v1/suppressions", GetSuppressions},
-    {"POST", "/admin/v1/suppressions", PostSuppression, {.body = kJson}},
-    {"POST", "/admin/v1/suppressions/remove", PostUnsuppression, {.body = kJson}},
-    {"POST", "/admin/v1/erase", PostErase, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/suppressions", PostSuppression},
+    {kAdmin, "POST", "/admin/v1/suppressions/remove", PostUnsuppression},
+    {kAdmin, "POST", "/admin/v1/erase", PostErase},
     {"GET", "/admin/v1/email/hosts", GetMailHosts},
-    {"POST", "/admin/v1/email/hosts/unblock", PostMailUnblock, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/email/hosts/unblock", PostMailUnblock},
     {"GET", "/admin/v1/email/budgets", GetMailBudgets},
     {"GET", "/admin/v1/providers", GetProviders},
 
-    {"POST",
-     "/admin/v1/search/import",
-     PostSearchImport,
-     {.body = kJson, .body_bytes_max = kImportBodyBytesMax}},
+    {kAdmin, "POST", "/admin/v1/search/import", PostSearchImport, kImportBodyBytesMax},
 
     {"GET", "/admin/v1/monitors", GetMonitors},
     {"GET", "/admin/v1/monitors/{id}", GetMonitor},
@@ -40,113 +44,113 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/monitors/{id}/rows/{id}/events", GetRowEvents},
     {"GET", "/admin/v1/snapshots/{id}/text", GetSnapshotText},
     {"GET", "/admin/v1/snapshots/{id}/screenshot", GetSnapshotPicture},
-    {"POST", "/admin/v1/monitors/{id}/pause", PostPause, {.body = kJson}},
-    {"POST", "/admin/v1/monitors/{id}/resume", PostResume, {.body = kJson}},
-    {"POST", "/admin/v1/monitors/{id}/cancel", PostCancel, {.body = kJson}},
-    {"POST", "/admin/v1/monitors/{id}/trigger", PostTrigger, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/monitors/{id}/pause", PostPause},
+    {kOperator, "POST", "/admin/v1/monitors/{id}/resume", PostResume},
+    {kOperator, "POST", "/admin/v1/monitors/{id}/cancel", PostCancel},
+    {kOperator, "POST", "/admin/v1/monitors/{id}/trigger", PostTrigger},
 
     {"GET", "/admin/v1/events", GetEvents},
 
     {"GET", "/admin/v1/jobs", GetJobs},
     {"GET", "/admin/v1/jobs/{id}", GetJob},
-    {"POST", "/admin/v1/jobs/{id}/terminate", PostTerminate, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/jobs/{id}/terminate", PostTerminate},
 
     {"GET", "/admin/v1/runs", GetRuns},
     {"GET", "/admin/v1/runs/{id}", GetRun},
-    {"POST", "/admin/v1/runs/{id}/cancel", PostRunCancel, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/runs/{id}/cancel", PostRunCancel},
 
     {"GET", "/admin/v1/schedules", GetSchedules},
     {"GET", "/admin/v1/schedules/{id}", GetSchedule},
-    {"POST", "/admin/v1/schedules/{id}/pause", PostSchedulePause, {.body = kJson}},
-    {"POST", "/admin/v1/schedules/{id}/resume", PostScheduleResume, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/schedules/{id}/pause", PostSchedulePause},
+    {kOperator, "POST", "/admin/v1/schedules/{id}/resume", PostScheduleResume},
 
     // Before {id}, which would stand for "replay" too.
-    {"POST", "/admin/v1/deliveries/replay", PostReplayMany, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/deliveries/replay", PostReplayMany},
     {"GET", "/admin/v1/deliveries", GetDeliveries},
     {"GET", "/admin/v1/deliveries/{id}", GetDelivery},
-    {"POST", "/admin/v1/deliveries/{id}/replay", PostReplay, {.body = kJson}},
-    {"POST", "/admin/v1/deliveries/{id}/send", PostSendNow, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/deliveries/{id}/replay", PostReplay},
+    {kOperator, "POST", "/admin/v1/deliveries/{id}/send", PostSendNow},
 
     {"GET", "/admin/v1/orgs", GetOrganisations},
-    {"POST", "/admin/v1/orgs", PostOrganisation, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/orgs", PostOrganisation},
     {"GET", "/admin/v1/orgs/{id}", GetOrganisation},
-    {"PATCH", "/admin/v1/orgs/{id}", PatchOrganisation, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/credits", PostCredits, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/teams", PostTeam, {.body = kJson}},
-    {"PATCH", "/admin/v1/orgs/{id}/teams/{id}", PatchTeam, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/teams/{id}", DeleteTeam, {.body = kJson}},
+    {kAdmin, "PATCH", "/admin/v1/orgs/{id}", PatchOrganisation},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/credits", PostCredits},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/teams", PostTeam},
+    {kAdmin, "PATCH", "/admin/v1/orgs/{id}/teams/{id}", PatchTeam},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/teams/{id}", DeleteTeam},
     {"GET", "/admin/v1/orgs/{id}/api-keys", GetApiKeys},
-    {"POST", "/admin/v1/orgs/{id}/api-keys", PostApiKey, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/api-keys/{id}", DeleteApiKey, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/api-keys", PostApiKey},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/api-keys/{id}", DeleteApiKey},
     {"GET", "/admin/v1/orgs/{id}/signing-secrets", GetSigningSecrets},
-    {"POST", "/admin/v1/orgs/{id}/signing-secrets/rotate", PostRotation, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/signing-secrets/rotate", PostRotation},
     {"GET", "/admin/v1/signing-secrets/keys", GetEncryptionKeys},
-    {"POST", "/admin/v1/signing-secrets/reseal", PostReseal, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/sessions", PostSession, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/signing-secrets/reseal", PostReseal},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/sessions", PostSession},
     {"GET", "/admin/v1/orgs/{id}/sessions", GetSessions},
-    {"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", DeleteSession, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/invitations", PostInvitation, {.body = kJson}},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/sessions/{id}", DeleteSession},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/invitations", PostInvitation},
     {"GET", "/admin/v1/orgs/{id}/users", GetUsers},
-    {"DELETE", "/admin/v1/orgs/{id}/users/{user}", DeleteUser, {.body = kJson}},
-    {"POST",
-     "/admin/v1/orgs/{id}/monitors",
-     PostTenantMonitor,
-     {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
-    {"POST",
-     "/admin/v1/orgs/{id}/monitors/preview",
-     PostTenantPreview,
-     {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
-    {"POST", "/admin/v1/orgs/{id}/schedules/preview", PostTenantSchedulePreview, {.body = kJson}},
-    {"POST",
-     "/admin/v1/orgs/{id}/monitors/{id}/update",
-     PostTenantMonitorUpdate,
-     {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
-    {"POST",
-     "/admin/v1/orgs/{id}/workflows/{id}/schedules",
-     PostTenantSchedule,
-     {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
-    {"POST",
-     "/admin/v1/orgs/{id}/workflows/{id}/schedules/{id}/update",
-     PostTenantScheduleUpdate,
-     {.body = kJson, .body_bytes_max = kTenantBodyBytesMax}},
-    {"POST",
-     "/admin/v1/orgs/{id}/workflows/{id}/schedules/{id}/trigger",
-     PostTenantScheduleTrigger,
-     {.body = kJson}},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/users/{user}", DeleteUser},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/monitors", PostTenantMonitor, kTenantBodyBytesMax},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/monitors/preview", PostTenantPreview,
+     kTenantBodyBytesMax},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/schedules/preview", PostTenantSchedulePreview},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/monitors/{id}/update", PostTenantMonitorUpdate,
+     kTenantBodyBytesMax},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/workflows/{id}/schedules", PostTenantSchedule,
+     kTenantBodyBytesMax},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/workflows/{id}/schedules/{id}/update",
+     PostTenantScheduleUpdate, kTenantBodyBytesMax},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/workflows/{id}/schedules/{id}/trigger",
+     PostTenantScheduleTrigger},
     {"GET", "/admin/v1/orgs/{id}/channels", AskTenantChannels},
-    {"POST", "/admin/v1/orgs/{id}/channels", AskTenantChannels, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/channels", AskTenantChannels},
     {"GET", "/admin/v1/orgs/{id}/channels/{id}", AskTenantChannels},
     {"GET", "/admin/v1/orgs/{id}/channels/{id}/deliveries", AskTenantChannels},
-    {"POST", "/admin/v1/orgs/{id}/channels/{id}/update", AskTenantChannels, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/channels/{id}/test", AskTenantChannels, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/channels/{id}", AskTenantChannels, {.body = kJson}},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/channels/{id}/update", AskTenantChannels},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/channels/{id}/test", AskTenantChannels},
+    {kOperator, "DELETE", "/admin/v1/orgs/{id}/channels/{id}", AskTenantChannels},
     {"GET", "/admin/v1/orgs/{id}/reservations", GetReservations},
     {"GET", "/admin/v1/orgs/{id}/ledger", GetLedger},
-    {"POST", "/admin/v1/orgs/{id}/templates", PostTemplate, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/templates/{id}", DeleteTemplate, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/templates", PostTemplate},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/templates/{id}", DeleteTemplate},
     {"GET", "/admin/v1/orgs/{id}/oauth-clients", GetOauthClients},
-    {"POST", "/admin/v1/orgs/{id}/oauth-clients", PostOauthClient, {.body = kJson}},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/oauth-clients", PostOauthClient},
     {"GET", "/admin/v1/orgs/{id}/oauth-clients/{id}", GetOauthClient},
-    {"PATCH", "/admin/v1/orgs/{id}/oauth-clients/{id}", PatchOauthClient, {.body = kJson}},
-    {"DELETE", "/admin/v1/orgs/{id}/oauth-clients/{id}", DeleteOauthClient, {.body = kJson}},
-    {"POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/keys", PostOauthClientKey, {.body = kJson}},
-    {"DELETE",
-     "/admin/v1/orgs/{id}/oauth-clients/{id}/keys/{kid}",
-     DeleteOauthClientKey,
-     {.body = kJson}},
-    {"POST",
-     "/admin/v1/orgs/{id}/oauth-clients/{id}/revoke-tokens",
-     PostOauthTokenRevocation,
-     {.body = kJson}},
-    {"POST",
-     "/admin/v1/orgs/{id}/oauth-clients/{id}/validate-jwks",
-     PostOauthKeyValidation,
-     {.body = kJson}},
+    {kAdmin, "PATCH", "/admin/v1/orgs/{id}/oauth-clients/{id}", PatchOauthClient},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/oauth-clients/{id}", DeleteOauthClient},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/keys", PostOauthClientKey},
+    {kAdmin, "DELETE", "/admin/v1/orgs/{id}/oauth-clients/{id}/keys/{kid}", DeleteOauthClientKey},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/revoke-tokens",
+     PostOauthTokenRevocation},
+    {kOperator, "POST", "/admin/v1/orgs/{id}/oauth-clients/{id}/validate-jwks",
+     PostOauthKeyValidation},
 };
 
-constexpr rest::Router<Call> kRouter{kRoutes};
+// The table as the router takes it: the same rows in the same order.
+template <std::size_t... place>
+constexpr std::array<rest::Route<Call>, sizeof...(place)> Plain(std::index_sequence<place...>) {
+  return {static_cast<const rest::Route<Call>&>(kRoutes[place])...};
+}
+constexpr auto kPlainRoutes = Plain(std::make_index_sequence<std::size(kRoutes)>());
+
+constexpr rest::Router<Call> kRouter{kPlainRoutes};
+
+constexpr std::string_view kRoleNames[] = {"viewer", "operator", "admin"};
 
 }  // namespace
+
+std::string_view RoleName(Role role) {
+  return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+Role RoleNamed(std::string_view name) {
+  for (const Role role : {Role::kViewer, Role::kOperator}) {
+    if (RoleName(role) == name) return role;
+  }
+  return Role::kAdmin;
+}
 
 std::span<const Route> Routes() {
   return kRoutes;
@@ -154,6 +158,10 @@ std::span<const Route> Routes() {
 
 const rest::Router<Call>& Router() {
   return kRouter;
+}
+
+const Route& RouteOf(const rest::Match<Call>& match) {
+  return kRoutes[static_cast<std::size_t>(match.route - kPlainRoutes.data())];
 }
 
 }  // namespace vedette::admin

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/ctl/ctl_audit.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
@@ -86,6 +87,7 @@ struct Ctl::Impl {
   void Add(CLI::App* ctl, const CtlCommand& command, int* status);
   CtlValues Values(const CtlCommand& command, const CLI::App& parsed);
   void Run(const CtlCommand& command, const CLI::App& parsed);
+  bool RunOnChain(const CtlCommand& command, const CtlValues& values, JsonClient* client) const;
   JsonClient::Answer Send(const CtlCommand& command, const CtlRequest& request, JsonClient* client);
   void Print(const CtlCommand& command, const JsonClient::Answer& answer) const;
 };
@@ -157,6 +159,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
   JsonClient client(http, WithoutTrailingSlash(url), {"Authorization", "Bearer " + token});
+  if (RunOnChain(command, values, &client)) return;
   const CtlValues written = values;
   ResolveNames(
       command, [&](const std::string& target) { return Found(target, &client); }, &values);
@@ -169,6 +172,36 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   Print(command, answer);
   if (refused) throw RequestFailed(answer.status, "the process is not ready");
+}
+
+// What reads the audit's chain, page by page; false for every other command.
+bool Ctl::Impl::RunOnChain(const CtlCommand& command, const CtlValues& values,
+                           JsonClient* client) const {
+  const bool verifies = command.calls == CtlCommand::Calls::kVerify;
+  if (!verifies && !values.contains("--follow")) return false;
+  const AskAdmin ask = [client](const std::string& target) { return Found(target, client); };
+  const auto place = [&values](std::string_view flag) -> std::optional<std::int64_t> {
+    const auto it = values.find(flag);
+    if (it == values.end()) return std::nullopt;
+    return PlaceOf(it->second.front());
+  };
+  try {
+    if (verifies) {
+      ChainStart start{place("--from"), std::nullopt};
+      const auto checkpoint = values.find("--checkpoint");
+      if (checkpoint != values.end()) start.checkpoint = checkpoint->second.front();
+      Print(command, {.status = 200, .body = VerifyAudit(ask, start), .text = {}});
+      return true;
+    }
+    const std::int64_t begin = ask("/admin/v1/audit/chain?limit=1")["checkpoint"].value("seq", 0L);
+    FollowAudit(ask, place("--after").value_or(begin), [](const base::Json& entry) {
+      fmt::print("{}\n", base::DumpJson(entry));
+      return std::fflush(stdout) == 0;
+    });
+  } catch (const std::invalid_argument& error) {
+    throw config::ConfigError(fmt::format("ctl {}: {}", command.name, error.what()));
+  }
+  return true;
 }
 
 JsonClient::Answer Ctl::Impl::Send(const CtlCommand& command, const CtlRequest& request,

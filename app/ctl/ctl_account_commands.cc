@@ -404,7 +404,7 @@ std::vector<CtlCommand> TemplateCommands() {
        "Delete a template of an organisation",
        "DELETE",
        "/admin/v1/orgs/{id}/templates/{template}",
-       {kOrganisation, Id("template", "The template's id")},
+       {kOrganisation, Id("template", "The template's id"), kReason},
        {},
        {}},
   };

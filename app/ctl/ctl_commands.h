@@ -14,8 +14,9 @@
 namespace vedette::app {
 
 struct CtlOption {
-  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h).
-  enum class Place { kPath, kQuery, kBody, kFile };
+  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h). kOwn: the command's
+  // own affair, which is not sent.
+  enum class Place { kPath, kQuery, kBody, kFile, kOwn };
   enum class Type {
     kText,
     kNumber,
@@ -51,7 +52,8 @@ struct CtlCommand {
   } needs = Needs::kNothing;
   // Whether an answer with a next_cursor is the last one, or the call is repeated with it until
   // there is none, and the answers are added up.
-  enum class Calls { kOnce, kUntilTheEnd } calls = Calls::kOnce;
+  // kVerify: the chain of the audit is read, and its hashes made again (ctl_audit.h).
+  enum class Calls { kOnce, kUntilTheEnd, kVerify } calls = Calls::kOnce;
 };
 
 std::span<const CtlCommand> CtlCommands();
@@ -85,6 +87,9 @@ constexpr CtlOption Query(std::string_view flag, std::string_view key, std::stri
 constexpr CtlOption Body(std::string_view flag, std::string_view key, CtlOption::Type type,
                          std::string_view help) {
   return {flag, key, CtlOption::Place::kBody, type, false, help};
+}
+constexpr CtlOption Own(std::string_view flag, CtlOption::Type type, std::string_view help) {
+  return {flag, flag, CtlOption::Place::kOwn, type, false, help};
 }
 constexpr CtlOption Required(CtlOption option) {
   option.required = true;

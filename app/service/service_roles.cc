@@ -66,6 +66,11 @@ AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& s
   server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
 }
 
+void AdminRole::Stop() {
+  admin_->EndStreams();
+  server_->Stop();
+}
+
 HealthListener::HealthListener(const Core& core, admin::ServiceState& state) {
   config::HttpServerConfig health = core.config.admin;
   health.listen = core.config.health.listen;

@@ -61,7 +61,7 @@ class AdminRole {
             api::Api* api);
 
   void Serve() { server_->Start(); }
-  void Stop() { server_->Stop(); }  // blocks
+  void Stop();  // blocks
   std::string address() const { return server_->address(); }
 
  private:

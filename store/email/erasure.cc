@@ -80,6 +80,22 @@ std::int64_t EraseRecipients(Session& session, const Erasure& erasure) {
   });
 }
 
+// The entries stay in their chain (store/audit_chain.h), which covers what goes by a digest.
+std::int64_t EraseAudit(Session& session, const Erasure& erasure) {
+  return InTransaction(session, [&](Transaction& tx) {
+    std::vector<base::Uuid> ids;
+    for (const auto& row : tx.Exec<"erase_audit_find">("org_id"_a = erasure.org_id,
+                           "needles"_a = erasure.target.needles())) {
+      base::Uuid id;
+      std::string said;
+      Columns(row).Into("id"_a = &id, "said"_a = &said);
+      if (erasure.target.IsInText(said)) ids.push_back(id);
+    }
+    if (!ids.empty() && Writes(erasure)) tx.Exec<"erase_audit">("ids"_a = ids);
+    return static_cast<std::int64_t>(ids.size());
+  });
+}
+
 void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
                        const std::vector<std::string>& needles, StoredJob* job) {
   job->seeds = Parse(ReadOne<std::string>(tx.Exec<"erase_seeds_read">("job_id"_a = job_id)));
@@ -259,6 +275,7 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   if (place.phase == Phase::kStart) {
     step.facts = EraseFacts(session, erasure);
     step.recipients = EraseRecipients(session, erasure);
+    step.audit_entries = EraseAudit(session, erasure);
     step.next.phase = Phase::kJobs;
   }
   do {

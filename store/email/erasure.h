@@ -26,7 +26,8 @@ struct Erasure {
   enum class Mode { kErase, kCount } mode = Mode::kErase;  // kCount changes nothing
 };
 
-// How far an erasure has come. Facts come first, with the first call.
+// How far an erasure has come. Facts, recipients and entries of the audit come first, with the first
+// call.
 //
 //   kStart --> kJobs --> kMonitorRows --> kDone
 struct ErasurePlace {
@@ -43,6 +44,7 @@ struct ErasedRow {
 struct ErasureStep {
   std::int64_t facts = 0;
   std::int64_t recipients = 0;  // of channels' e-mail
+  std::int64_t audit_entries = 0;
   std::int64_t jobs = 0;
   std::int64_t rows = 0;      // of these jobs, findings included
   std::int64_t findings = 0;  // of these jobs

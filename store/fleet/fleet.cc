@@ -37,6 +37,8 @@ Gauges ReadGauges(Session& session) {
     }
     Columns(tx.Exec<"access_tokens_counted">("limit"_a = Gauges::kTokensCountedMax).at(0))
         .Into("client_tokens"_a = &g.client_tokens, "sessions"_a = &g.sessions);
+    g.audit_oldest_unsealed =
+        ReadOne<std::chrono::microseconds>(tx.Exec<"audit_oldest_unsealed">());
     return g;
   });
 }

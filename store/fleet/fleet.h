@@ -52,6 +52,7 @@ struct Gauges {
   std::array<std::int64_t, domain::kMailClassCount> mail_hosts_blocked{};
   std::int64_t client_tokens = 0;  // live ones; with the sessions counted up to kTokensCountedMax
   std::int64_t sessions = 0;
+  std::chrono::microseconds audit_oldest_unsealed{};  // since it was written; 0 without one
 
   static constexpr int kDeliveriesCountedMax = 100'000;
   static constexpr int kTokensCountedMax = 100'000;

@@ -23,6 +23,21 @@ order by id
 update recipient set address = null, status = :recipient_unsubscribed, status_reason = null
 where id = any (@ids::uuid[])
 
+-- name: erase_audit_find
+-- Entries of the audit of which anything that somebody wrote, or that somebody is called, holds one, as erase_facts_find.
+select a.id, a.said
+from (select id, json_build_array(actor, target, reason, detail, on_behalf_of)::text as said from audit
+      where @org_id::uuid is null or org_id = @org_id) a
+where exists (select from unnest(@needles::text[]) as u(needle) where strpos(lower(a.said collate "C"), u.needle) > 0)
+order by a.id
+
+-- name: erase_audit
+-- One that has no place in the chain yet gets its salt with it, and is covered as it is then.
+update audit
+set actor = case when principal_kind is null then actor else 'erased' end, target = 'erased', reason = null,
+  detail = null, remote_address = 'erased', on_behalf_of = null, salt = null, erased_at = now()
+where id = any (@ids::uuid[])
+
 -- name: erase_facts_by_name
 -- @org_id organisation, @person_keys keys of one person, @guesses addresses that may have been guessed from the name:
 -- facts about the person, and those guesses that nobody has.

@@ -87,10 +87,18 @@ with gone as (
 select count(*) from gone
 
 -- name: audit_expire
-with gone as (
+-- The beginning of the chain goes, as far as all of it is old, and the checkpoint moves with it. An entry that is not
+-- sealed yet stays until it is.
+with kept as (
+  select coalesce((select seq from audit where seq is not null and at >= now() - @kept_h * interval '1 hour' order by seq limit 1),
+                  (select seq + 1 from audit_chain)) as first),
+gone as (
   delete from audit
-  where id = any (array(select id from audit where at < now() - @kept_h * interval '1 hour' limit @limit))
-  returning 1)
+  where seq = any (array(select seq from audit where seq < (select first from kept) order by seq limit @limit))
+  returning seq, hash),
+moved as (
+  update audit_chain set kept_after = last.seq, kept_hash = last.hash
+  from (select seq, hash from gone order by seq desc limit 1) last)
 select count(*) from gone
 
 -- name: email_fact_expire

@@ -539,6 +539,45 @@ class Operator extends Console {
     await this.main(/^0 sealed again/);
     await this.look('keys');
   }
+
+  // Each page offers each role what it may do, and says by whose token.
+  async seeWhatEachRoleIsOffered() {
+    const {monitor, organisationId, roles} = this.given;
+    const ranks = ['viewer', 'operator', 'admin'];
+    const pages = {
+      overview: ['', {'Drain this process': 'operator'}],
+      monitor: [`monitors/${monitor.id}`, {Pause: 'operator', 'Check now': 'operator', 'Change this monitor': 'operator'}],
+      organisation: [`organisations/${organisationId}`, {
+        'Book credits': 'admin', Lock: 'admin', 'New API key': 'admin', 'New team': 'admin', 'New OAuth client': 'admin',
+        'New session': 'admin', 'make a new monitor': 'operator', 'Download as CSV': 'viewer'}],
+      organisations: ['organisations', {'New organisation': 'admin'}],
+      channels: [`organisations/${organisationId}/channels`, {'New channel': 'operator'}],
+      dead: ['deliveries?state=dead', {'Replay all dead of every organisation': 'operator'}],
+      privacy: ['privacy', {'Let nobody look up': 'operator', 'Take off the list': 'admin', 'Erase a person': 'admin'}],
+      keys: ['keys', {'Seal again with the present key': 'admin'}],
+      audit: ['audit', {Show: 'viewer'}],
+    };
+    for (const [role, token] of Object.entries(roles)) {
+      await this.go('');
+      await this.page.getByLabel('One of the tokens').fill(token);
+      await this.button('Open').click();
+      await this.page.locator('#who', {hasText: `(${role})`}).waitFor();
+      for (const [name, [hash, offered]] of Object.entries(pages)) {
+        await this.go(`#/${hash}`);
+        await this.page.locator('main h2').first().waitFor();
+        await this.page.getByText('Loading …').waitFor({state: 'hidden'});
+        for (const [what, needed] of Object.entries(offered)) {
+          const shown = this.page.locator('main :is(a, button)').getByText(what, {exact: true});
+          if (ranks.indexOf(role) >= ranks.indexOf(needed)) await shown.first().waitFor();
+          else assert.equal(await shown.count(), 0, `${role} is offered "${what}"`);
+        }
+        await this.look(`role-${role}-${name}`, role === 'viewer' ? ['dark', 'light'] : ['light']);
+      }
+      await this.go(`#/monitors/${monitor.id}/change`);
+      await (role === 'viewer' ? this.main('This needs the role operator') : this.button('Change it').waitFor());
+      await this.button('Forget token').click();
+    }
+  }
 }
 
 async function main() {

@@ -161,6 +161,24 @@ def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modul
     assert service.stop() == 0
 
 
+def test_each_role_is_offered_what_it_may_do(binary, database, modules, tmp_path):
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    roles = {"viewer": "viola's token", "operator": "olli's token", "admin": ADMIN_TOKEN}
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_ADMIN_TOKENS_OLLI": roles["operator"], "VEDETTE_ADMIN_ROLES_OLLI": "operator",
+        "VEDETTE_ADMIN_TOKENS_VIOLA": roles["viewer"], "VEDETTE_ADMIN_ROLES_VIOLA": "viewer"}).start(roles="api,admin")
+    tenant = service.organisation()
+    watched = monitor(tenant, "prices", None, frequency="1h")
+    given = {"steps": ["seeWhatEachRoleIsOffered"], "url": service.admin, "token": ADMIN_TOKEN, "roles": roles, "modules": modules,
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+             "monitor": {"id": watched["id"]}, "organisationId": tenant.org_id}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert service.stop() == 0
+
+
 def test_the_console_sends_its_policy_with_every_file(vedette):
     for path in ("/", "/console/app.js", "/console/uplot.js", "/console/uplot.css"):
         answer = call("GET", vedette.admin + path)

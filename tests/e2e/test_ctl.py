@@ -3,10 +3,12 @@
 import json
 import re
 import subprocess
+import urllib.request
 
+import psycopg2
 import pytest
 
-from conftest import ADMIN_TOKEN, Receiver, Tenant, clean_environment, free_port, wait_until
+from conftest import ADMIN_TOKEN, Receiver, Tenant, Vedette, call, clean_environment, free_port, wait_until
 
 
 class Ctl:
@@ -216,6 +218,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
 
     assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog", "jobs", "waits"}
     assert "jobs.lanes:" in overview and "waits.used" in overview
+    assert ctl.json("me") == {"name": "default", "role": "admin"}
+    assert ctl.json("audit-verify")["entries"] > 0
     audit = tidy(ctl.text("audit", "--limit", "100"))
     for word in ("org.create", "contract 7", "monitor.pause", "the site asked", "org.change", "not paid"):
         assert word in audit, word
@@ -353,7 +357,110 @@ def keep_a_template(ctl, org, tmp_path):
         "estimated_time": "seconds", "use_case": "u", "blocks": [source], "edges": []}))
     made = ctl.json("template-create", org, "--file", path, "--reason", "contract 7")
     assert "slug" in ctl.refused("template-create", org, "--file", path)
-    ctl.text("template-delete", org, made["id"])
+    ctl.text("template-delete", org, made["id"], "--reason", "contract 7 has ended")
+
+
+def test_a_lower_role_is_told_what_it_lacks(binary, database, tmp_path):
+    service = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_ADMIN_TOKENS_OLLI": "olli's token", "VEDETTE_ADMIN_ROLES_OLLI": "operator",
+        "VEDETTE_ADMIN_TOKENS_VIOLA": "viola's token", "VEDETTE_ADMIN_ROLES_VIOLA": "viewer"}).start(roles="api,admin")
+    ctl = Ctl(service)
+    for token, role, may in (("viola's token", "viewer", ["overview", "orgs", "audit"]), ("olli's token", "operator", ["orgs"])):
+        as_they = {"VEDETTE_ADMIN_TOKEN": token}
+        assert f"role  {role}" in ctl.run("me", **as_they).stdout
+        for command in may:
+            assert ctl.run(command, **as_they).returncode == 0, command
+        done = ctl.run("org-create", "Theirs", **as_they)
+        assert done.returncode == 1 and "needs the role admin" in done.stderr and f"has the role {role}" in done.stderr, done.stderr
+    done = ctl.run("drain", VEDETTE_ADMIN_TOKEN="viola's token")
+    assert done.returncode == 1 and "needs the role operator" in done.stderr, done.stderr
+    assert ctl.json("orgs")["items"] == []
+    assert ctl.run("drain", "--reason", "its day", VEDETTE_ADMIN_TOKEN="olli's token").returncode == 0
+    assert service.process.wait(60) == 0
+    assert database.rows("select actor, reason from audit") == [("olli", "its day")]
+    service.environment["VEDETTE_ADMIN_ROLES_NOBODY"] = "viewer"
+    assert service.start(ready=False, roles="admin").process.wait(60) != 0
+    assert "there is no token of this name in [admin.tokens]" in service.log()
+
+
+def sealed(database):
+    return wait_until("the audit to be sealed", lambda: not database.rows("select from audit where seq is null")
+                      and database.rows("select seq from audit_chain")[0][0])
+
+
+def test_the_chain_of_the_audit_shows_what_was_changed_or_is_missing(ctl, vedette, database):
+    for n in range(5):
+        ctl.text("org-create", f"Acme {n}", "--reason", f"contract {n}")
+    assert sealed(database) == 5
+    end = ctl.json("audit-verify")
+    assert (end["seq"], end["entries"], end["erased"]) == (5, 5, 0) and re.fullmatch("[0-9a-f]{64}", end["hash"]), end
+    ctl.text("org-create", "Later")
+    sealed(database)
+    later = ctl.json("audit-verify", "--from", end["seq"] + 1, "--checkpoint", end["hash"])
+    assert (later["seq"], later["entries"]) == (6, 1)
+    assert "the entry 6 of the audit was changed" in ctl.refused("audit-verify", "--from", 6, "--checkpoint", "0" * 64)
+    wrong = ctl.run("audit-verify", "--checkpoint", "short")
+    assert wrong.returncode == 2 and "--checkpoint: must be a hash" in wrong.stderr, wrong
+    assert "8 and what followed are missing" in ctl.refused("audit-verify", "--from", 9)
+
+    def changed(statement, undo, said):
+        database.rows(statement)
+        assert said in ctl.refused("audit-verify")
+        database.rows(undo)
+        assert ctl.json("audit-verify")["seq"] == 6
+
+    changed("update audit set reason = 'another' where seq = 3 returning 1", "update audit set reason = 'contract 2' where seq = 3 returning 1",
+            "the entry 3 of the audit was changed")
+    changed("update audit set action = 'org.change' where seq = 2 returning 1",
+            "update audit set action = 'org.create' where seq = 2 returning 1", "the entry 2 of the audit was changed")
+    changed("update audit set seq = 40 where seq = 4 returning 1", "update audit set seq = 4 where seq = 40 returning 1",
+            "the entry 4 of the audit is missing")
+    # What may name a person can be taken out, which is seen, and breaks nothing.
+    database.rows("update audit set reason = null, detail = null, target = 'erased', remote_address = 'erased', salt = null, "
+                  "erased_at = now() where seq = 2 returning 1")
+    assert ctl.json("audit-verify")["erased"] == 1
+    database.rows("delete from audit where seq = 6 returning 1")
+    assert "the entry 6 of the audit is missing" in ctl.refused("audit-verify")
+
+
+def test_the_audit_is_followed_and_nothing_is_left_out(ctl, vedette, database):
+    first = ctl.json("org-create", "First", "--reason", "one")["id"]
+    sealed(database)
+    stream = urllib.request.urlopen(urllib.request.Request(
+        f"{vedette.admin}/admin/v1/audit?follow=true", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"}), timeout=30)
+    assert stream.headers["Content-Type"] == "application/x-ndjson"
+
+    def entry():
+        return json.loads(next(line for line in iter(stream.readline, None) if line != b"\n"))
+
+    seen = entry()
+    assert (seen["seq"], seen["target"], seen["reason"]) == (1, first, "one")
+    # An entry whose transaction is open while others are sealed comes after them.
+    late = psycopg2.connect(database.url)
+    late.cursor().execute("insert into audit (id, at, actor, action, target, remote_address) values "
+                 "('00000000-0000-7000-8000-000000000001', now() - interval '1 day', 'late', 'org.create', 'late', '::1')")
+    ctl.text("org-create", "Second")
+    assert entry()["seq"] == 2
+    late.commit()
+    seen = entry()
+    assert (seen["seq"], seen["actor"]) == (3, "late")
+    late.close()
+
+    follower = subprocess.Popen([vedette.binary, "ctl", "audit", "--follow", "--after", "2"], stdout=subprocess.PIPE, text=True,
+                                env=clean_environment({"VEDETTE_ADMIN_URL": vedette.admin, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN}))
+    try:
+        assert json.loads(follower.stdout.readline())["actor"] == "late"
+        ctl.text("org-create", "Third")
+        assert json.loads(follower.stdout.readline())["seq"] == 4 == entry()["seq"]
+    finally:
+        follower.kill()
+    assert ctl.json("audit-verify")["seq"] == 4
+    behind = call("GET", f"{vedette.admin}/admin/v1/audit?follow=true&after=9", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
+    assert (behind.status, behind.json["error"]) == (409, "no_such_entry")
+    # A process that ends tells its followers so, in good order.
+    vedette.process.terminate()
+    assert [line for line in stream.readlines() if line != b"\n"] == []
+    assert vedette.process.wait(60) == 0
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):

@@ -94,7 +94,7 @@ def test_every_setting_that_is_named_is_one():
     tiers = {("probes.*", key) for section, key in known if section == "probes.default"}
     variables = {f"VEDETTE_{section}_{key}".replace(".", "_").upper() for section, key in known}
     # Sections of tiers, and of names that the operator gives.
-    free = re.compile(r"VEDETTE_(PROBES_(MICRO|LOW|MEDIUM|HIGH)|PROVIDERS_(HTTP|LLM)|ADMIN_TOKENS)_\w+")
+    free = re.compile(r"VEDETTE_(PROBES_(MICRO|LOW|MEDIUM|HIGH)|PROVIDERS_(HTTP|LLM)|ADMIN_TOKENS|ADMIN_ROLES)_\w+")
     wrong = []
     for path in [*NAMING, *WATCHING, ROOT / "deploy/vedette.env", ROOT / "deploy/compose.yaml"]:
         text = path.read_text()
@@ -166,7 +166,7 @@ def test_every_route_that_is_named_is_one():
     paths = dict(re.findall(r'\b(k\w+Path)(?:\[\])? ?= ?"([^"]+)"', sources("api/**/*.h")))
     routes = set()
     for file in ("api/tenant/routes.cc", "api/operator/routes.cc"):
-        for method, path in re.findall(r'\{\s*"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
+        for method, path in re.findall(r'\{\s*(?:k\w+,\s*)?"(GET|POST|PUT|PATCH|DELETE)",\s*("[^"]+"|k\w+)', (ROOT / file).read_text()):
             routes.add((method, re.sub(r"\{\w+\}", "{}", paths.get(path, path.strip('"')))))
     assert len(routes) > 100
     wrong = [

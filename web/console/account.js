@@ -1,5 +1,5 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
-import {ask, download, query} from './api.js';
+import {ask, download, may, query} from './api.js';
 import {confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, h, number, table, when} from './dom.js';
 
@@ -20,7 +20,7 @@ function keysOf(client) {
 }
 
 function revokeTokens(path, client, again) {
-  return h('button', {type: 'button', class: 'final', click: async () => {
+  return may('admin') && h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
       title: `End tokens: ${client.name}`, button: 'End tokens', danger: true,
       what: 'Every token of this client is refused from the next request on. It may get new ones with its keys.',
@@ -33,7 +33,7 @@ function revokeTokens(path, client, again) {
 function switchClient(path, client, again) {
   const disable = client.status === 'active';
   const title = disable ? 'Disable' : 'Enable';
-  return h('button', {type: 'button', class: disable && 'final', click: async () => {
+  return may('admin') && h('button', {type: 'button', class: disable && 'final', click: async () => {
     const done = await confirmChange({
       title: `${title}: ${client.name}`, button: title, danger: disable,
       what: disable ? 'Its tokens are refused from the next request on, for ever, and it gets no others.'
@@ -45,7 +45,7 @@ function switchClient(path, client, again) {
 }
 
 function deleteClient(path, client, again) {
-  return h('button', {type: 'button', class: 'final', click: async () => {
+  return may('admin') && h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
       title: `Delete: ${client.name}`, button: 'Delete', danger: true,
       what: 'Its tokens are refused from the next request on, and its keys and its name are gone. That cannot be undone.',
@@ -57,7 +57,7 @@ function deleteClient(path, client, again) {
 
 // A key that is uploaded: for clients that publish none.
 function addKey(path, client, again) {
-  return client.jwks_uri === null && h('button', {type: 'button', click: async () => {
+  return client.jwks_uri === null && may('admin') && h('button', {type: 'button', click: async () => {
     const pem = h('textarea', {id: 'dialog-public_key_pem', name: 'public_key_pem', rows: 6, required: true, spellcheck: 'false'});
     const done = await confirmChange({
       title: `Add a key: ${client.name}`, button: 'Add', what: 'A public key, with which the client signs what it asks tokens with.',
@@ -69,7 +69,7 @@ function addKey(path, client, again) {
 }
 
 function newClient(organisation, path, again) {
-  return h('button', {type: 'button', click: async () => {
+  return may('admin') && h('button', {type: 'button', click: async () => {
     const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
       organisation.teams.map(t => h('option', {value: t.id}, t.name)));
     const done = await confirmChange({
@@ -101,7 +101,7 @@ export async function clients(organisation, again) {
 }
 
 function newSession(organisation, path, again) {
-  return h('button', {type: 'button', click: async () => {
+  return may('admin') && h('button', {type: 'button', click: async () => {
     let made = null;
     const team = h('select', {id: 'dialog-team', name: 'team_id'}, h('option', {value: ''}, 'all of the organisation'),
       organisation.teams.map(t => h('option', {value: t.id}, t.name)));
@@ -127,7 +127,7 @@ export async function users(organisation, again) {
   const {items, next_cursor: more} = await ask('GET', path);
   return table(more ? `Users: the first ${items.length}` : 'Users', [
     ['User', u => u.user_id], ['Name', u => u.name ?? '–'], ['Live sessions', u => number(u.sessions), 'n'],
-    ['Change', u => h('button', {type: 'button', class: 'final', click: async () => {
+    ['Change', u => may('admin') && h('button', {type: 'button', class: 'final', click: async () => {
       const done = await confirmChange({
         title: `Remove ${u.user_id}`, button: 'Remove', danger: true,
         what: 'All sessions of this user end, and no call is made for them any more until a session is opened again.',
@@ -147,7 +147,7 @@ export async function sessions(organisation, again) {
     ['Team', s => organisation.teams.find(t => t.id === s.team_id)?.name ?? '–'],
     ['Opened', s => when(s.created_at)],
     ['Expires', s => when(s.expires_at)],
-    ['Change', s => h('button', {type: 'button', class: 'final', click: async () => {
+    ['Change', s => may('admin') && h('button', {type: 'button', class: 'final', click: async () => {
       const done = await confirmChange({
         title: `End the session of ${s.user_id}`, button: 'End', danger: true,
         what: 'Its token is refused from the next request on.',

@@ -20,12 +20,28 @@ export const token = {
     (kept ? localStorage : sessionStorage).setItem(KEY, text);
   },
   forget() {
+    Object.assign(me, NOBODY);
     sessionStorage.removeItem(KEY);
     localStorage.removeItem(KEY);
   },
   // Whether another tab has forgotten the token that this one goes by: `event` is one of `storage`.
   goneWith: event => (event.key === KEY || event.key === null) && event.newValue === null && token.get() === null,
 };
+
+const ROLES = ['viewer', 'operator', 'admin'];  // each may do what those before it may
+const NOBODY = {name: null, role: 'viewer'};
+
+// Whose the token is, and whether their role is this one or one that may do more.
+export const me = {...NOBODY};
+export const may = role => ROLES.indexOf(me.role) >= ROLES.indexOf(role);
+
+// Learns who the token is of. A process of a version before roles lets everybody do everything.
+export async function learnWho() {
+  Object.assign(me, await ask('GET', '/me').catch(e => {
+    if (e.status === 404) return {name: '', role: 'admin'};
+    throw e;
+  }));
+}
 
 function reason(status, body) {
   if (Array.isArray(body?.detail)) {

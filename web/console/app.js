@@ -1,6 +1,6 @@
 // The console: which page the address names, and the token without which there is none.
 
-import {token} from './api.js';
+import {learnWho, may, me, token} from './api.js';
 import {audit} from './audit.js';
 import {changes} from './changes.js';
 import {channel, channels} from './channels.js';
@@ -21,11 +21,12 @@ import {tickPage} from './ticks.js';
 
 const ID = '([0-9a-f-]{36})';
 const TICK = '([0-9]+)';
+// Which addresses there are, what shows each, and who may see it where that is not everybody.
 const PAGES = [
   ['', overview],
   ['monitors', monitors],
   [`monitors/${ID}`, monitor],
-  [`monitors/${ID}/change`, changeMonitor],
+  [`monitors/${ID}/change`, changeMonitor, 'operator'],
   [`monitors/${ID}/rows/${ID}`, rowPage],
   [`monitors/${ID}/ticks/${TICK}`, tickPage],
   [`monitors/${ID}/changes`, changes],
@@ -36,25 +37,26 @@ const PAGES = [
   [`runs/${ID}`, run],
   ['schedules', schedules],
   [`schedules/${ID}`, schedule],
-  [`schedules/${ID}/change`, changeSchedule],
+  [`schedules/${ID}/change`, changeSchedule, 'operator'],
   ['email', email],
   ['deliveries', deliveries],
   [`deliveries/${ID}`, delivery],
   ['organisations', organisations],
   [`organisations/${ID}`, organisation],
-  [`organisations/${ID}/new-monitor`, newMonitor],
-  [`organisations/${ID}/workflows/${ID}/new-schedule`, newSchedule],
+  [`organisations/${ID}/new-monitor`, newMonitor, 'operator'],
+  [`organisations/${ID}/workflows/${ID}/new-schedule`, newSchedule, 'operator'],
   [`organisations/${ID}/channels`, channels],
   [`organisations/${ID}/channels/${ID}`, channel],
   ['privacy', privacy],
   ['keys', keys],
   ['audit', audit],
-].map(([pattern, page]) => [new RegExp(`^${pattern}$`), page]);
+].map(([pattern, page, role = 'viewer']) => [new RegExp(`^${pattern}$`), page, role]);
 
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 const age = document.getElementById('age');
 const times = document.getElementById('times');
+const who = document.getElementById('who');
 const RENEW_MS = 10000;
 const OLD_MS = 3 * RENEW_MS;  // what is shown longer than this is old
 let leavePage = null;  // ends what the present page renews; such a page is not renewed from here
@@ -91,11 +93,11 @@ function markNav(path) {
   }
 }
 
-// The page that the address names: [what shows it, the ids of the address, its filter]; null where there is none.
+// The page that the address names: [what shows it, the ids of the address, its filter, its role]; null where there is none.
 function pageHere() {
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const [match, page] = PAGES.map(([pattern, p]) => [pattern.exec(path), p]).find(([m]) => m) ?? [];
-  return match ? [page, match.slice(1), Object.fromEntries(new URLSearchParams(search ?? ''))] : null;
+  const [match, page, role] = PAGES.map(([pattern, ...rest]) => [pattern.exec(path), ...rest]).find(([m]) => m) ?? [];
+  return match ? [page, match.slice(1), Object.fromEntries(new URLSearchParams(search ?? '')), role] : null;
 }
 
 function leave() {
@@ -125,8 +127,11 @@ async function show() {
     document.title = 'No such page · vedette';
     return replace(view, h('h2', null, 'No such page'), h('p', null, h('a', {href: '#/'}, 'Overview')));
   }
-  const [page, ids, filter] = here;
+  const [page, ids, filter, role] = here;
   try {
+    if (me.name === null) await learnWho();
+    replace(who, me.name && `${me.name} (${me.role})`);
+    if (!may(role)) throw new Error(`This needs the role ${role}; the token ${me.name} has the role ${me.role}.`);
     const end = await page(view, ids, filter, () => seen(view));
     if (!view.isConnected) return end?.();
     leavePage = end ?? null;

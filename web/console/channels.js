@@ -1,6 +1,6 @@
 // The channels of an organisation: what became of what they were told, and how to make, try and pause one.
 
-import {ask} from './api.js';
+import {ask, may} from './api.js';
 import {confirmChange, field} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, when} from './dom.js';
 import {showList} from './list.js';
@@ -11,9 +11,6 @@ const STATUS = {active: 'good', unconfirmed: 'warn', suspended: 'bad'};
 const status = c => badge(c.status, STATUS[c.status] ?? 'off');
 const target = c => c.target.addresses?.join(', ') ?? c.target.url;
 
-// What the public API is asked has no reason for the audit.
-const withoutReason = ({reason: _, ...values}) => values;
-
 function targetOf(kind, text) {
   if (kind === 'feed') return {};
   if (kind === 'email') return {target: {addresses: text.split(/[\s,]+/).filter(Boolean)}};
@@ -21,11 +18,11 @@ function targetOf(kind, text) {
 }
 
 function newChannel(orgId) {
-  return h('button', {type: 'button', click: async () => {
+  return may('operator') && h('button', {type: 'button', click: async () => {
     let made = null;
     const kind = h('select', {id: 'dialog-kind', name: 'kind'}, KINDS.map(name => h('option', {value: name}, name)));
     await confirmChange({
-      title: 'New channel', button: 'Make it',
+      title: 'New channel', button: 'Make it', asksWhy: false,
       what: 'It is told of changes and failures by the monitors that name it. The owner of each address of kind email is asked first.',
       fields: [field('name', 'Name', {required: true, maxlength: 200}), {id: kind.id, label: 'Kind', input: kind},
                field('target', 'Its address, or addresses with spaces between them (of a feed none)')],
@@ -51,16 +48,17 @@ export async function channels(main, [orgId]) {
 }
 
 function change(path, c, again, {title, what, body, danger = false, method = 'POST', behind = '/update'}) {
-  return h('button', {type: 'button', class: danger && 'final', click: async () => {
-    const done = await confirmChange({title: `${title}: ${c.name}`, what, button: title, danger,
-      act: values => ask(method, path + behind, body && {...withoutReason(values), ...body})});
+  return may('operator') && h('button', {type: 'button', class: danger && 'final', click: async () => {
+    // What the public API is asked has no reason for the audit.
+    const done = await confirmChange({title: `${title}: ${c.name}`, what, button: title, danger, asksWhy: false,
+      act: () => ask(method, path + behind, body)});
     if (done) again();
   }}, title);
 }
 
 // What came back stands below the buttons.
 function test(path, outcome) {
-  return h('button', {type: 'button', click: async event => {
+  return may('operator') && h('button', {type: 'button', click: async event => {
     event.target.disabled = true;
     try {
       const {delivered, status_code: code, error} = await ask('POST', `${path}/test`, {});

@@ -1,4 +1,4 @@
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {copyable, copyButton, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
@@ -49,7 +49,7 @@ const SENDING = {
 
 function sendButton(d, again) {
   const [title, what] = SENDING[d.state];
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
+  return may('operator') && h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
     const done = await confirmChange({title, what, button: title,
       act: values => ask('POST', `/deliveries/${d.id}/send`, values)});
     if (done) again();
@@ -71,7 +71,7 @@ function requestOf(d) {
 function replayMany(filter, again) {
   const scope = filter.monitor_id ? 'of this monitor' : filter.org_id ? 'of this organisation'
     : 'of every organisation';
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
+  return may('operator') && h('p', {class: 'buttons'}, h('button', {type: 'button', click: async () => {
     const body = Object.fromEntries(
       ['org_id', 'monitor_id'].filter(key => filter[key]).map(key => [key, filter[key]]));
     const done = await confirmChange({

@@ -29,8 +29,8 @@ export function choices(name, label, options, chosen = []) {
 
 // Resolves with {reason} (and what `fields` gave), or null when the operator thinks better of it.
 // `act(values)` does it; while it is refused the dialog stays and shows why.
-// `danger`: what cannot be undone.
-export function confirmChange({title, what, button, reasonRequired = false, danger = false, fields = [], act}) {
+// `danger`: what cannot be undone. `asksWhy`: the audit has the reason.
+export function confirmChange({title, what, button, asksWhy = true, reasonRequired = false, danger = false, fields = [], act}) {
   const dialog = document.getElementById('dialog');
   return new Promise(resolve => {
     let done = null;
@@ -57,7 +57,7 @@ export function confirmChange({title, what, button, reasonRequired = false, dang
       h('p', null, what),
       fields.map(one => one.id === null ? h('fieldset', null, h('legend', null, one.label), one.input)
         : h('p', null, h('label', {for: one.id}, one.label), one.input)),
-      h('p', null,
+      asksWhy && h('p', null,
         h('label', {for: 'dialog-reason'}, reasonRequired ? 'Reason' : 'Reason (optional)'), reason),
       error,
       h('p', {class: 'buttons'}, submit,
@@ -66,6 +66,6 @@ export function confirmChange({title, what, button, reasonRequired = false, dang
     // Not before it is told that it is closed: else what shows the next dialog hears of this one's end.
     dialog.addEventListener('close', () => resolve(done), {once: true});
     dialog.showModal();
-    (fields[0]?.input ?? reason).focus();
+    (fields[0]?.input ?? (asksWhy ? reason : submit)).focus();
   });
 }

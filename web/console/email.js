@@ -1,7 +1,7 @@
 // Lookups of addresses: what mail servers say of our machines, which of them are left alone, how many questions the
 // fleet may still ask, and who answers lookups.
 
-import {ask} from './api.js';
+import {ask, may} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, h, number, replace, table, when} from './dom.js';
 
@@ -15,7 +15,7 @@ function checksOf(members) {
 }
 
 function unblock(host, again) {
-  if (!host.blocked_until) return '';
+  if (!host.blocked_until || !may('operator')) return '';
   return h('button', {type: 'button', 'aria-label': `Ask again: ${host.key}`, click: async () => {
     const done = await confirmChange({
       title: `Ask ${host.key} again`, button: 'Ask again', reasonRequired: true,

@@ -1,4 +1,4 @@
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {waits} from './deliveries.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
@@ -63,7 +63,7 @@ function chunkState(chunk) {
 }
 
 function terminate(job, again) {
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
+  return may('operator') && h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
       title: 'Terminate this job', button: 'Terminate', reasonRequired: true, danger: true,
       what: 'None of its rows starts 5 seconds after this, anywhere. Rows that are recorded stay and are paid for; the '

@@ -1,6 +1,6 @@
 // The encryption keys that signing secrets and request headers are sealed with, and sealing them again with the present one.
 
-import {ask} from './api.js';
+import {ask, may} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, h, number, replace, table} from './dom.js';
 
@@ -21,7 +21,7 @@ async function resealAll(values) {
 }
 
 function resealButton(main) {
-  return h('button', {type: 'button', click: async () => {
+  return may('admin') && h('button', {type: 'button', click: async () => {
     const done = await confirmChange({
       title: 'Seal again', button: 'Seal again',
       what: 'What was sealed with a former encryption key is opened and sealed with the present one. Secrets stay what they '

@@ -1,4 +1,4 @@
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
@@ -31,7 +31,7 @@ const ACTIONS = {
 };
 
 function actions(monitor, again) {
-  return h('p', {class: 'buttons'}, Object.entries(ACTIONS)
+  return may('operator') && h('p', {class: 'buttons'}, Object.entries(ACTIONS)
     .filter(([, action]) => action.from.includes(monitor.status))
     .map(([name, action]) => h('button', {type: 'button', click: async () => {
       const done = await confirmChange({
@@ -186,7 +186,7 @@ export async function monitor(main, [id], filter = {}) {
     ].filter(Boolean)),
     h('h3', null, 'Watched fields'),
     facts(Object.entries(m.watched)),
-    h('p', null, h('a', {href: `#/monitors/${id}/change`}, 'Change this monitor')),
+    may('operator') && h('p', null, h('a', {href: `#/monitors/${id}/change`}, 'Change this monitor')),
     Object.keys(m.rules).length > 0 && [h('h3', null, 'Which changes are told'),
       facts(Object.entries(m.rules).map(([field, rules]) => [field, JSON.stringify(rules)]))],
     m.request_header_names.length > 0 && h('p', {class: 'note'}, `Pages are asked with: ${m.request_header_names.join(', ')}`),

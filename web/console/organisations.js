@@ -1,5 +1,5 @@
 import {clients, ledger, madeBy, reservations, sessions, users} from './account.js';
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {choices, confirmChange, field, showOnce} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
@@ -11,7 +11,8 @@ const lockBadge = o => o.locked ? badge('locked', 'bad') : '';
 const health = o => [lockBadge(o), o.features.length === 0 && [' ', badge('no features', 'warn')],
   o.balance <= 0 && [' ', badge('no credits', 'warn')]];
 
-const button = (text, click) => h('button', {type: 'button', click}, text);
+// Whatever changes an organisation is an admin's.
+const button = (text, click) => may('admin') && h('button', {type: 'button', click}, text);
 
 export async function organisations(main, _, filter) {
   const list = h('div');
@@ -133,7 +134,7 @@ function lockButton(o, again) {
   const [title, what] = o.locked
     ? ['Unlock', 'Its API keys work again and its monitors go on with their schedules.']
     : ['Lock', 'Its API keys are refused and its checks stop within 5 seconds; its monitors show as paused.'];
-  return h('button', {type: 'button', click: async () => {
+  return may('admin') && h('button', {type: 'button', click: async () => {
     const done = await confirmChange({
       title: `${title}: ${o.name}`, what, button: title, reasonRequired: !o.locked,
       act: values => ask('PATCH', `/orgs/${o.id}`, {locked: !o.locked, ...values}),
@@ -143,7 +144,7 @@ function lockButton(o, again) {
 }
 
 function creditsButton(o, again) {
-  return h('button', {type: 'button', click: async () => {
+  return may('admin') && h('button', {type: 'button', click: async () => {
     const input = h('input', {id: 'dialog-amount', name: 'amount', type: 'number', step: '0.001',
                               required: true});
     const done = await confirmChange({
@@ -172,8 +173,8 @@ export async function organisation(main, [id]) {
       ['Rows of its runs', `${number(o.run_data_bytes)} bytes`],
       ['Made', exactly(o.created_at)],
       ['Monitors', [h('a', {href: `#/monitors?org_id=${o.id}`}, 'of this organisation'), ', ',
-        h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'), ', ',
-        h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]],
+        h('a', {href: `#/monitors?org_id=${o.id}&failing=true`}, 'those that fail'),
+        may('operator') && [', ', h('a', {href: `#/organisations/${o.id}/new-monitor`}, 'make a new monitor')]]],
       ['Changes that monitors saw', h('a', {href: `#/changes?org_id=${o.id}`}, 'of this organisation')],
       ['Jobs', [h('a', {href: `#/jobs?org_id=${o.id}`}, 'jobs'), ', ', h('a', {href: `#/runs?org_id=${o.id}`}, 'runs')]],
       ['Channels', h('a', {href: `#/organisations/${o.id}/channels`}, 'where it is told')],
@@ -192,7 +193,7 @@ export async function organisation(main, [id]) {
       ['History', k => h('a', {href: `#/audit?target=${k.id}`}, 'audit')],
       ['Team', k => o.teams.find(t => t.id === k.team_id)?.name ?? '–'],
       ['Made', k => when(k.created_at)],
-      ['Change', k => h('button', {type: 'button', class: 'final', click: async () => {
+      ['Change', k => may('admin') && h('button', {type: 'button', class: 'final', click: async () => {
         const done = await confirmChange({
           title: `Revoke: ${k.name}`, button: 'Revoke', danger: true,
           what: `Requests with this key are refused within 5 seconds. That cannot be undone.${await madeBy(id, k.id)}`,

@@ -1,4 +1,4 @@
-import {ask} from './api.js';
+import {ask, may} from './api.js';
 import {Chart, haveCharts} from './charts.js';
 import {confirmChange} from './dialog.js';
 import {badge, duration, h, number, replace, table, when} from './dom.js';
@@ -152,7 +152,7 @@ function show(o) {
 
 // Ends the process that serves this console.
 function drainButton() {
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: () => confirmChange({
+  return may('operator') && h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: () => confirmChange({
     title: 'Drain this process', button: 'Drain', danger: true,
     what: 'The process that answers here takes no new work, gives back what it has not begun, and ends. Others go on with it; this '
       + 'console is gone until a process serves it again.',

@@ -1,6 +1,6 @@
 // The suppression list, and taking a person out of what lookups have stored. The list says nobody's name.
 
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {confirmChange, field} from './dialog.js';
 import {h, number, replace, table, when} from './dom.js';
 import {filterForm, showList} from './list.js';
@@ -20,8 +20,8 @@ async function filled(values) {
   return given.org_id ? {...given, org_id: await idOf('organisation', given.org_id.trim())} : given;
 }
 
-function suppressButton(title, path, what, reasonRequired, again) {
-  return h('button', {type: 'button', click: async () => {
+function suppressButton(role, title, path, what, reasonRequired, again) {
+  return may(role) && h('button', {type: 'button', click: async () => {
     const done = await confirmChange({
       title, button: title, what, reasonRequired, fields: whom(),
       act: async values => ask('POST', path, await filled(values)),
@@ -44,7 +44,7 @@ async function eraseAll(body) {
 
 function eraseButton(isDry, again) {
   const title = isDry ? 'Count what an erasure reaches' : 'Erase a person';
-  return h('button', {type: 'button', class: !isDry && 'final', click: async () => {
+  return may('admin') && h('button', {type: 'button', class: !isDry && 'final', click: async () => {
     const done = await confirmChange({
       title, button: isDry ? 'Count' : 'Erase', danger: !isDry, reasonRequired: !isDry,
       what: isDry ? 'Nothing is changed.'
@@ -87,9 +87,9 @@ export async function privacy(main, _, filter) {
   const say = sentence => tell(h('p', {role: 'status'}, sentence));
   replace(main, h('h2', null, 'Privacy'),
     h('p', {class: 'buttons'},
-      suppressButton('Let nobody look up', '/suppressions', 'Nobody looks it up from now on.', true,
+      suppressButton('operator', 'Let nobody look up', '/suppressions', 'Nobody looks it up from now on.', true,
         done => say(done.added ? `The ${done.kind} is on the list.` : `The ${done.kind} was on the list already.`)),
-      suppressButton('Take off the list', '/suppressions/remove', 'It may be looked up again.', false,
+      suppressButton('admin', 'Take off the list', '/suppressions/remove', 'It may be looked up again.', false,
         done => say(done.removed ? `The ${done.kind} is off the list.` : `No such ${done.kind} was on the list.`)),
       eraseButton(true, (sum, isDry) => tell(...erased(sum, isDry))),
       eraseButton(false, (sum, isDry) => tell(...erased(sum, isDry)))),

@@ -1,6 +1,6 @@
 // Runs of workflows: their list, and one as the graph of its blocks.
 
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, statusBadge, svg, table, when} from './dom.js';
 import {why} from './jobs.js';
@@ -86,7 +86,7 @@ function graph(run) {
 }
 
 function cancel(r, again) {
-  return h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
+  return may('operator') && h('p', {class: 'buttons'}, h('button', {type: 'button', class: 'final', click: async () => {
     const done = await confirmChange({
       title: 'Cancel this run', button: 'Cancel the run', reasonRequired: true, danger: true,
       what: 'None of its rows starts 5 seconds after this, anywhere. What is recorded stays, is paid for and can be '
@@ -112,8 +112,8 @@ export async function run(main, [id]) {
     failed.map(b => h('p', {class: 'bad'}, `Block ${b.sequence_number} (${b.type}) failed: ${b.error}`)),
     facts([
       ['Id', copyable(r.id)], ['Workflow', copyable(r.workflow_id)],
-      ['Schedules', [h('a', {href: `#/schedules?workflow_id=${r.workflow_id}`}, 'of its workflow'), '; ',
-        h('a', {href: `#/organisations/${r.org_id}/workflows/${r.workflow_id}/new-schedule`}, 'make a new one')]],
+      ['Schedules', [h('a', {href: `#/schedules?workflow_id=${r.workflow_id}`}, 'of its workflow'),
+        may('operator') && ['; ', h('a', {href: `#/organisations/${r.org_id}/workflows/${r.workflow_id}/new-schedule`}, 'make a new one')]]],
       r.schedule_id && ['Made by', [h('a', {href: `#/schedules/${r.schedule_id}`}, 'its schedule'),
         r.scheduled_at === null ? ', by hand' : [' for ', exactly(r.scheduled_at)]]],
       ['Progress', `${r.progress_percentage} %`],

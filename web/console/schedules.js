@@ -1,6 +1,6 @@
 // Workflows on a schedule: their list, one with its next times and what became of its slots, and its form.
 
-import {ask, query} from './api.js';
+import {ask, may, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
 import {area, clockOf, cronText, Form, labelled, showForm, text} from './form.js';
@@ -41,12 +41,12 @@ export async function schedules(main, _, filter) {
 function actions(s, again) {
   const button = (name, what, {title, path, reasonRequired}) => h('button', {type: 'button', click: async () => {
     const done = await confirmChange({
-      title: `${title}: ${s.name}`, what, button: title, reasonRequired,
+      title: `${title}: ${s.name}`, what, button: title, reasonRequired, asksWhy: name !== 'trigger',
       act: ({reason}) => ask('POST', path, name === 'trigger' ? {} : {reason}),
     });
     if (done) again(done);
   }}, title);
-  return h('p', {class: 'buttons'},
+  return may('operator') && h('p', {class: 'buttons'},
     s.is_active ? button('pause', 'No run of it starts any more from now on; runs that go on are not ended. Its owner sees the reason.',
       {title: 'Pause', path: `/schedules/${s.id}/pause`, reasonRequired: true})
       : button('resume', 'It runs again at its next slot. Slots that passed are not made up for.',
@@ -72,7 +72,7 @@ export async function schedule(main, [id]) {
       ['Made', exactly(s.created_at)], ['Changed', exactly(s.updated_at)],
       ['Who changed it', h('a', {href: `#/audit?target=${s.id}`}, 'in the audit')],
     ]),
-    h('p', null, h('a', {href: `#/schedules/${id}/change`}, 'Change this schedule')),
+    may('operator') && h('p', null, h('a', {href: `#/schedules/${id}/change`}, 'Change this schedule')),
     table('What became of its slots, newest first', [
       ['Slot', slot => exactly(slot.scheduled_at)],
       ['Outcome', slot => badge(slot.outcome, OUTCOMES[slot.outcome])],

@@ -176,6 +176,23 @@ TEST_F(Erasure, ARecipientOfChannelsIsNobodyAfterwardsAndCountsAsUnsubscribed) {
   EXPECT_EQ(Erase()["recipients"], 0);
 }
 
+TEST_F(Erasure, AnEntryOfTheAuditStaysWithoutWhatNamedThePerson) {
+  Sql("delete from audit");
+  for (const std::string address : {"Ann.Zyxwvut@acme.com", "joann.zyxwvut@acme.com"}) {
+    Sql("insert into audit (id, actor, action, target, reason, remote_address, principal_kind, "
+        "salt) values (gen_random_uuid(), 'user " +
+        address + "', 'member.update', 'm', 'asked by " + address + "', '::1', 1, 'salt')");
+  }
+  EXPECT_EQ(Erase()["audit_entries"], 1);
+  EXPECT_EQ(Sql("select count(*) from audit where actor = 'erased' and target = 'erased' and "
+                "action = 'member.update' and reason is null and remote_address = 'erased' and "
+                "salt is null and erased_at is not null"),
+            "1");
+  EXPECT_EQ(Sql("select count(*) from audit where reason = 'asked by joann.zyxwvut@acme.com'"),
+            "1");
+  EXPECT_EQ(Erase()["audit_entries"], 0);
+}
+
 // A refused guess is a fact about nobody. Where the person's lookup is erased, the guesses that
 // their name makes go with it, and so do other addresses that were found for the name.
 TEST_F(Erasure, WhatTheOrganisationKnowsByTheNameGoesWithTheLookup) {

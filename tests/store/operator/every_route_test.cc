@@ -145,6 +145,51 @@ TEST_F(AdminRoutes, EachWantsAToken) {
   EXPECT_EQ(Audited(), before);
 }
 
+// What a role may not do is refused before anything else is looked at, and changes nothing.
+TEST_F(AdminRoutes, EachRefusesWhoseRoleIsLowerAndNamesTheOneItNeeds) {
+  const std::string org = NewOrganisation();
+  const int before = Audited();
+  int refused = 0;
+  for (const admin::Route& route : TokenRoutes()) {
+    for (const auto& [token, role] : {std::pair(kViewerToken, admin::Role::kViewer),
+                                      std::pair(kOperatorToken, admin::Role::kOperator)}) {
+      const bool may = role >= route.role;
+      if (may && route.method != "GET") continue;
+      net::ServerRequest request = RequestTo(route, Fill(route.pattern, org));
+      request.headers = {{"authorization", std::string("Bearer ") + token},
+                         {"content-type", "application/json"}};
+      request.body = may ? "" : R"({"name":"n","reason":"r","amount":1,"locked":true})";
+      const Reply reply = AskRaw(std::move(request));
+      EXPECT_EQ(reply.status == 403, !may)
+          << route.method << " " << route.pattern << ": " << reply.raw.body;
+      if (may) continue;
+      ++refused;
+      EXPECT_EQ(reply.body["error"], "insufficient_role");
+      EXPECT_NE(reply.raw.body.find("the role " + std::string(admin::RoleName(route.role))),
+                std::string::npos)
+          << reply.raw.body;
+    }
+  }
+  EXPECT_GT(refused, 70);
+  EXPECT_EQ(Audited(), before);
+  EXPECT_FALSE(state.drained);
+}
+
+TEST_F(AdminRoutes, AnOperatorDoesWhatOperatorsDoUnderHisName) {
+  net::ServerRequest request;
+  request.method = "POST";
+  request.target = request.path = "/admin/v1/drain";
+  request.headers = {{"authorization", std::string("Bearer ") + kOperatorToken}};
+  EXPECT_EQ(AskRaw(std::move(request)).status, 202);
+  EXPECT_EQ(Sql("select actor from audit"), "olli");
+  request = {};
+  request.method = "GET";
+  request.target = request.path = "/admin/v1/me";
+  request.headers = {{"authorization", std::string("Bearer ") + kViewerToken}};
+  EXPECT_EQ(AskRaw(std::move(request)).body, (Json{{"name", "viola"}, {"role", "viewer"}}));
+  EXPECT_EQ(Ask("GET", "/admin/v1/me").body, (Json{{"name", "default"}, {"role", "admin"}}));
+}
+
 TEST_F(AdminRoutes, EachTellsABadIdFromAMissingThingAsNotFound) {
   for (const admin::Route& route : TokenRoutes()) {
     if (!HasId(route)) continue;

@@ -11,6 +11,10 @@ config::Config AdminConfig(const std::string& url) {
                              {"VEDETTE_DATABASE_URL", url},
                              {"VEDETTE_ADMIN_TOKEN", AdminTest::kToken},
                              {"VEDETTE_ADMIN_TOKENS_ALICE", "alice's token"},
+                             {"VEDETTE_ADMIN_TOKENS_OLLI", AdminTest::kOperatorToken},
+                             {"VEDETTE_ADMIN_ROLES_OLLI", "operator"},
+                             {"VEDETTE_ADMIN_TOKENS_VIOLA", AdminTest::kViewerToken},
+                             {"VEDETTE_ADMIN_ROLES_VIOLA", "viewer"},
                              {"VEDETTE_SECURITY_ENCRYPTION_KEY", std::string(64, 'a')}});
 }
 

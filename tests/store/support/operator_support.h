@@ -67,7 +67,9 @@ class FakeServiceState final : public admin::ServiceState {
 // An admin port over a database of the test's own, without the sockets.
 class AdminTest : public testing::Test {
  public:
-  static constexpr const char* kToken = "correct horse battery staple";
+  static constexpr const char* kToken = "correct horse battery staple";  // an admin's
+  static constexpr const char* kOperatorToken = "olli's token";
+  static constexpr const char* kViewerToken = "viola's token";
 
   struct Reply {
     int status;

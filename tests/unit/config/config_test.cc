@@ -417,6 +417,18 @@ TEST(File, HoldsNamedTokens) {
             (std::map<std::string, std::string>{{"alice", "a"}, {"bob-2", "from file"}}));
 }
 
+TEST(File, GivesTokensRoles) {
+  const std::string tokens = "[admin.tokens]\nalice = \"a\"\nbob = \"b\"\n[admin.roles]\n";
+  const Config c = Load(tokens + "alice = \"viewer\"\n", {{"VEDETTE_ADMIN_ROLES_BOB", "operator"}});
+  EXPECT_EQ(c.admin_roles,
+            (std::map<std::string, std::string>{{"alice", "viewer"}, {"bob", "operator"}}));
+  EXPECT_TRUE(Load(tokens).admin_roles.empty());
+  EXPECT_THAT(ErrorOf(tokens + "alice = \"root\""),
+              HasSubstr("[admin.roles] alice = \"root\": must be one of viewer, operator, admin"));
+  EXPECT_THAT(ErrorOf(tokens + "\"Bad Name\" = \"viewer\""),
+              HasSubstr("the name of a token has lower case letters"));
+}
+
 TEST(ProcessEnvironment, IsThatOfTheProcess) {
   ASSERT_EQ(setenv("VEDETTE_TEST_VALUE", "a=b", 1), 0);
   EXPECT_EQ(ProcessEnvironment().at("VEDETTE_TEST_VALUE"), "a=b");

@@ -48,6 +48,7 @@ void UseEverything(Metrics* m) {
   m->SetChunkOldestDue(milliseconds(2500));
   m->SetDeliveries("dead", 12);
   m->SetDeliveryOldestPending(milliseconds(1500));
+  m->SetAuditOldestUnsealed(milliseconds(2500));
   m->SetReceiversFailing(3);
   m->ObserveHttpRequest("api /monitors/{monitor_id}", 404, milliseconds(2));
   m->ObserveQuery("claim_chunks", microseconds(700), false);
@@ -119,6 +120,7 @@ TEST(Metrics, ExposeEverySeriesUnderItsNameAndLabels) {
         "vedette_chunk_oldest_due_seconds 2.5\n",
         "vedette_deliveries{state=\"dead\"} 12\n",
         "vedette_delivery_oldest_pending_seconds 1.5\n",
+        "vedette_audit_oldest_unsealed_seconds 2.5\n",
         "vedette_http_requests_total{code=\"404\",route=\"api /monitors/{monitor_id}\"} 1\n",
         "vedette_http_request_seconds_count{route=\"api /monitors/{monitor_id}\"} 1\n",
         "vedette_db_query_seconds_count{query=\"claim_chunks\"} 1\n",

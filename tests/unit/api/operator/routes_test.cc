@@ -20,7 +20,7 @@ TEST(Routes, EachHasAHandlerAndIsTheOneItsPathFinds) {
     EXPECT_NE(route.handler, nullptr) << route.pattern;
     const auto match = Router().Find(route.method, route.pattern);
     ASSERT_TRUE(match) << route.method << route.pattern;
-    EXPECT_EQ(match->route, &route) << route.method << route.pattern;
+    EXPECT_EQ(&RouteOf(*match), &route) << route.method << route.pattern;
   }
 }
 
@@ -31,6 +31,21 @@ TEST(Routes, OnlyHealthMetricsAndTheConsoleNeedNoToken) {
   }
   EXPECT_EQ(open,
             (std::set<std::string>{"/", "/console/{file}", "/healthz", "/metrics", "/readyz"}));
+}
+
+// Reading is for everybody whom the port lets in; nothing is changed by who may only read.
+TEST(Routes, NameARoleForEveryChange) {
+  for (const Route& route : Routes()) {
+    EXPECT_EQ(route.role == Role::kViewer, route.method == "GET")
+        << route.method << " " << route.pattern;
+  }
+}
+
+TEST(Roles, AreThoseOfTheConfiguration) {
+  for (const char* name : {"viewer", "operator", "admin"}) {
+    EXPECT_EQ(RoleName(RoleNamed(name)), name);
+  }
+  EXPECT_EQ(RoleNamed(""), Role::kAdmin) << "as before there were roles";
 }
 
 class ReadyService final : public ServiceState {
