@@ -106,6 +106,8 @@ rest::Handled GetHealth(Call& call);
 rest::Handled GetReadiness(Call& call);
 rest::Handled GetMetrics(Call& call);
 rest::Handled GetOverview(Call& call);
+rest::Handled GetCell(Call& call);
+rest::Handled GetCellRoutes(Call& call);
 rest::Handled GetAudit(Call& call);
 rest::Handled PostDrain(Call& call);
 

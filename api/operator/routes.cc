@@ -15,6 +15,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/console/{file}", GetConsoleAsset, {.access = kOpen}},
 
     {"GET", "/admin/v1/overview", GetOverview},
+    {"GET", "/admin/v1/cell", GetCell},
+    {"GET", "/admin/v1/cell/routes", GetCellRoutes},
     {"GET", "/admin/v1/audit", GetAudit},
     {"POST", "/admin/v1/drain", PostDrain, {.body = kJson}},
 
