@@ -29,6 +29,7 @@
 #include "net/browser/page_proxy.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
+#include "store/accounts/cells.h"
 #include "store/async.h"
 #include "store/database_clock.h"
 #include "store/fleet/fleet.h"
@@ -144,7 +145,9 @@ struct Service::Impl final : public admin::ServiceState {
         metrics(VEDETTE_VERSION),
         policy(config.net.allow),
         search_fields(LoadSearchFields(config.search)),
-        id(base::Uuid::V7(clock)) {}
+        id(base::Uuid::V7(clock)) {
+    metrics.SetCell(config.cell.id);
+  }
 
   // admin::ServiceState
   bool Ready(std::vector<std::string>* reasons) const override {
@@ -357,7 +360,8 @@ void Service::Impl::CheckHealth() {
   }
   store::RunAsync<DatabaseLook>(
       *pools->fleet, loop,
-      [this, beat, first = !HasStarted(), self = std::move(self)](store::Session& session) {
+      [this, beat, first = !HasStarted(), cell = config.cell.id,
+       self = std::move(self)](store::Session& session) {
         DatabaseLook look;
         if (first) look.pooler = store::TransactionPoolerFound(session);
         if (first && look.pooler.empty() && pools->pooled.is_pooled) {
@@ -366,6 +370,9 @@ void Service::Impl::CheckHealth() {
         if (!look.pooler.empty()) return look;
         store::MeasureDatabaseClock(session, &clock);
         look.schema = store::CheckSchema(session);
+        if (first && look.schema == store::SchemaState::kCurrent) {
+          store::FillDirectory(session, cell);
+        }
         if (beat && look.schema == store::SchemaState::kCurrent) store::Heartbeat(session, self);
         return look;
       },

@@ -21,6 +21,13 @@ struct SecurityConfig {
   bool operator==(const SecurityConfig&) const = default;
 };
 
+// Which cell this fleet is: domain/auth/cell.h.
+struct CellConfig {
+  std::string id;  // empty: the first, or the only one
+
+  bool operator==(const CellConfig&) const = default;
+};
+
 // OAuth clients and their tokens: docs/authentication.md.
 struct OauthConfig {
   bool enabled;

@@ -307,7 +307,8 @@ std::vector<Setting> EnvironmentLayer(const Environment& environment, const Inde
     if (found) {
       settings.push_back(
           {std::move(found->key), found->from_file, RawValue::Plain(value), variable, ""});
-    } else if (variable != "VEDETTE_ADMIN_URL" && !IsServiceLink(variable, value)) {
+    } else if (variable != "VEDETTE_ADMIN_URL" && variable != "VEDETTE_CELLS_FILE" &&
+               !IsServiceLink(variable, value)) {
       Fail(fmt::format("unknown variable {}{}", variable, index.HintVariable(variable)));
     }
   }

@@ -47,6 +47,7 @@ struct Config {
   WaitsConfig waits;
   PreviewsConfig previews;
   std::string public_url;  // [api] public_url: the issuer of tokens; may be empty
+  CellConfig cell;
   OauthConfig oauth;
   JwksConfig jwks;
   OidcConfig oidc;
@@ -120,7 +121,7 @@ using Environment = std::map<std::string, std::string>;
 Environment ProcessEnvironment();
 
 // The defaults, then the file (if a path is given), then the environment's VEDETTE_* variables; a
-// later layer wins. Known variables that are not configuration (VEDETTE_ADMIN_URL, the links that
+// later layer wins. Known variables that are not configuration (those of ctl, the links that
 // Kubernetes sets for a service of this name) are passed over; any other unknown VEDETTE_ variable
 // is an error, as are an unknown key of the file, and a secret given both as <key> and <key>_file
 // in one layer. A variable that is set but empty is an empty value. Throws ConfigError.

@@ -85,6 +85,7 @@ void AddServers(Config& c, std::vector<Key>* table) {
 }
 
 void AddCredentials(Config& c, std::vector<Key>* table) {
+  Add(table, "cell", {{"id", &c.cell.id, {Kind::kOptionalCell}}});
   Add(table, "oauth",
       {{"enabled", &c.oauth.enabled, kFlag},
        {"jwks_fresh_ms", &c.jwks.fresh_ms, Time(100, kDayMs)},

@@ -12,6 +12,7 @@
 
 #include "base/crypto.h"
 #include "base/text.h"
+#include "domain/auth/cell.h"
 #include "domain/email/address.h"
 #include "domain/monitor/schedule.h"
 
@@ -141,6 +142,8 @@ bool IsTextOf(const Values& values, std::string_view text) {
       return IsUrlOrEmpty(text);
     case Values::Kind::kOptionalIssuer:
       return IsUrlOrEmpty(text) && !text.ends_with('/');
+    case Values::Kind::kOptionalCell:
+      return text.empty() || domain::IsCellId(text);
     case Values::Kind::kProviderIds:
       return IsProviderId(text);
     case Values::Kind::kDomains:
@@ -386,6 +389,8 @@ std::string Allowed(const Values& values, const Field& field) {
       return "an http or https URL, or empty";
     case Values::Kind::kOptionalIssuer:
       return "an http or https URL without a slash at its end, or empty";
+    case Values::Kind::kOptionalCell:
+      return fmt::format("1 to {} lower-case letters and digits, or empty", domain::kCellCharsMax);
     case Values::Kind::kOptionalKey:
       return "64 hexadecimal digits, or empty";
     case Values::Kind::kKeyList:

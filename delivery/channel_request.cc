@@ -3,6 +3,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "domain/auth/cell.h"
 #include "domain/channel/chat.h"
 #include "domain/channel/mail.h"
 
@@ -47,7 +48,8 @@ std::optional<net::OutgoingMail> MailRequest(const store::ChannelMessage& messag
   if (!recipient || recipient->status != wanted || recipient->address.empty()) return std::nullopt;
   const auto link = [&](MailLink use) {
     return config.public_url +
-           domain::MailLinkPath(recipient->id, use, config.security.encryption_key);
+           domain::MailLinkPath(recipient->id, use, config.security.encryption_key) +
+           domain::CellQuery(config.cell.id);
   };
   const domain::MailEnvelope envelope{config.mail.from, recipient->address,
                                       notification.delivery_id, now, message.channel_name};

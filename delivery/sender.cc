@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "config/config.h"
 #include "delivery/channel_request.h"
+#include "domain/auth/cell.h"
 #include "domain/channel/mail_relay.h"
 #include "domain/job/standard_webhooks.h"
 #include "domain/job/webhook.h"
@@ -95,7 +96,9 @@ class Callback {
               {"created_at", base::FormatTimestamp(n.created_at)}};
     if (linked) {
       body["results_download_url"] =
-          config_.public_url + domain::DownloadPath(file, expires, config_.security.encryption_key);
+          config_.public_url +
+          domain::DownloadPath(file, expires, config_.security.encryption_key) +
+          domain::CellQuery(config_.cell.id);
       body["results_download_expires_at"] =
           base::FormatTimestamp(std::chrono::floor<std::chrono::seconds>(expires));
     }

@@ -144,6 +144,12 @@ void Metrics::SetDeliveryOldestPending(std::chrono::microseconds age) {
   impl_->delivery_oldest_pending.Set(Seconds(age));
 }
 
+void Metrics::SetCell(std::string_view cell) {
+  impl_->Gauges("vedette_cell_info", "Always 1; the cell is in the label, empty for the first.")
+      .Add({{"cell", std::string(cell)}})
+      .Set(1);
+}
+
 void Metrics::SetReceiversFailing(std::int64_t n) {
   impl_->receivers_failing.Set(static_cast<double>(n));
 }

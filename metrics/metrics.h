@@ -23,6 +23,9 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
+  // vedette_cell_info{cell}: which cell this process is of; once, at its start
+  void SetCell(std::string_view cell);
+
   // vedette_checks_total{outcome,tier}
   void AddChecks(domain::Outcome outcome, domain::Tier tier, std::int64_t n);
   // vedette_check_duration_seconds{probe}

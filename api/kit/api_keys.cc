@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "domain/auth/cell.h"
+
 namespace vedette::rest {
 namespace {
 
@@ -30,6 +32,13 @@ base::Json ApiKeyJson(const store::ApiKey& key) {
       {"created_at", base::FormatTimestamp(key.created_at)},
       {"last_used_at", base::OrNull(key.last_used_at)},
   };
+}
+
+std::string InvitationLink(const std::string& public_url, const std::string& cell,
+                           const std::string& token) {
+  std::string page = public_url + "/dashboard";
+  if (!cell.empty()) page += fmt::format("?{}={}", domain::kCellParameter, cell);
+  return page + "#/invitation/" + token;
 }
 
 store::NewApiKey ReadNewApiKey(BodyReader* body, base::Timestamp now) {

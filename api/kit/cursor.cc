@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/crypto.h"
+#include "domain/auth/cell.h"
 
 namespace vedette::rest {
 namespace {
@@ -21,7 +22,8 @@ std::string Head(const CursorOf& list) {
 }
 
 // What stands after the head, if it is `bytes` long.
-std::optional<std::string> Place(const CursorOf& list, std::string_view cursor, std::size_t bytes) {
+std::optional<std::string> Place(const CursorOf& list, std::string_view given, std::size_t bytes) {
+  const std::string_view cursor = domain::SplitCell(given).text;
   if (cursor.size() > 2 * (kHeadBytes + bytes)) return std::nullopt;
   const auto decoded = base::Base64UrlDecode(cursor);
   if (!decoded || decoded->size() != kHeadBytes + bytes) return std::nullopt;
@@ -59,20 +61,20 @@ base::Uuid ReadId(std::string_view bytes) {
 std::string EncodeCursor(const CursorOf& list, std::int64_t after) {
   std::string text = Head(list);
   AppendNumber(after, &text);
-  return base::Base64UrlEncode(text);
+  return domain::WithCell(list.cell, base::Base64UrlEncode(text));
 }
 
 std::string EncodeCursor(const CursorOf& list, const base::Uuid& after) {
   std::string text = Head(list);
   AppendId(after, &text);
-  return base::Base64UrlEncode(text);
+  return domain::WithCell(list.cell, base::Base64UrlEncode(text));
 }
 
 std::string EncodeCursor(const CursorOf& list, const TimedPlace& after) {
   std::string text = Head(list);
   AppendNumber(after.at.time_since_epoch().count(), &text);
   AppendId(after.id, &text);
-  return base::Base64UrlEncode(text);
+  return domain::WithCell(list.cell, base::Base64UrlEncode(text));
 }
 
 std::optional<std::int64_t> DecodeCursor(const CursorOf& list, std::string_view cursor) {

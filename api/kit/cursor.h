@@ -18,12 +18,16 @@ namespace vedette::rest {
 // Each has one spelling. Pure.
 //
 //   base64url( version 1 | kind (1) | id that it is bound to (16) | place (8, 16 or 24 bytes) )
+//
+// Before it stands the cell that has given it out (domain/auth/cell.h). One of another cell is
+// read, too: a list goes on after its organisation has moved, and ids are nobody else's.
 
 // Which list a cursor is of: a kind, which is a letter that no other list of the port has, and the
 // monitor, organisation or team whose list it is. A nil id stands for a list that is nobody's.
 struct CursorOf {
   char kind = 0;
   base::Uuid bound_to{};
+  std::string_view cell{};  // that gives the cursors out
 };
 
 // The place after a position or tick id, after an id, and after an id among those of one time.

@@ -35,6 +35,16 @@ Reply InvalidCursor() {
   return ErrorReply(400, "invalid_cursor", "the cursor is not one that this list gave out");
 }
 
+Reply WrongCell(std::string_view cell) {
+  const std::string which =
+      cell.empty() ? std::string("the first cell") : "cell " + std::string(cell);
+  return {421,
+          base::DumpJson({{"error", "wrong_cell"},
+                          {"message", "this request is for " + which + ": send it there"},
+                          {"cell", cell}}),
+          {{std::string(kCellHeader), std::string(cell)}}};
+}
+
 Reply Unavailable(std::string_view message) {
   return Unavailable("unavailable", message);
 }

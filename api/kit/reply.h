@@ -47,6 +47,11 @@ Reply NotFound(std::string_view what);  // "there is no such <what>"
 Reply Conflict(std::string_view message);
 Reply InvalidCursor();  // 400
 
+// 421: what the request shows was given out by another cell, or its organisation lives there
+// (domain/auth/cell.h). `cell` stands in the body and in the header kCellHeader; empty: the first.
+inline constexpr std::string_view kCellHeader = "X-Cell";
+Reply WrongCell(std::string_view cell);
+
 // The seconds of every Retry-After that stands for "soon".
 inline constexpr std::string_view kRetryAfterSeconds = "5";
 // 503 with Retry-After. The code is "unavailable" unless it is named.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/kit/api_keys.h"
 #include "api/kit/cursor.h"
 #include "api/kit/oauth_clients.h"
 #include "api/kit/published_keys.h"
@@ -54,7 +55,8 @@ rest::Handled PostSession(Call& call) {
   const std::chrono::seconds life(ttl.value_or(std::min(kSessionTtlSeconds, ttl_max)));
   const auto made =
       store::CreateSession(call.session(), call.parts.clock, call.Id(0),
-                           {*user, name, team_id, life}, AuditOf(call, "session.create", reason));
+                           {*user, name, team_id, life, false, call.parts.config.cell.id},
+                           AuditOf(call, "session.create", reason));
   using Kind = store::SessionOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return rest::NotFound("organisation");
   if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
@@ -110,6 +112,7 @@ rest::Handled PostInvitation(Call& call) {
   body.Check();
   order.role = *role;
   order.invited_by = "operator";
+  order.cell = call.parts.config.cell.id;
   const auto made = store::Invite(call.session(), call.parts.clock, call.Id(0), order,
                                   AuditOf(call, "invitation.create", reason));
   using Kind = store::InviteOutcome::Kind;
@@ -117,7 +120,7 @@ rest::Handled PostInvitation(Call& call) {
   if (made.kind == Kind::kTooMany) return rest::Conflict("100 invitations are waiting already");
   return rest::JsonReply(
       201, {{"id", made.id.ToString()},
-            {"link", call.parts.config.public_url + "/dashboard#/invitation/" + made.token},
+            {"link", rest::InvitationLink(call.parts.config.public_url, order.cell, made.token)},
             {"expires_at", TimeJson(made.expires_at)}});
 }
 

@@ -135,6 +135,8 @@ rest::Handled GetReadiness(Call& call);
 rest::Handled GetMetrics(Call& call);
 rest::Handled GetMe(Call& call);
 rest::Handled GetOverview(Call& call);
+rest::Handled GetCell(Call& call);
+rest::Handled GetCellRoutes(Call& call);
 rest::Handled PostDrain(Call& call);
 
 // audit.cc

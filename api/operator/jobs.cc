@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "domain/auth/cell.h"
 #include "domain/job/job.h"
 #include "domain/workflow/result_file.h"
 #include "store/jobs/end.h"
@@ -168,7 +169,8 @@ std::vector<RunFile> FilesOf(const Dependencies& parts, const RunShown& shown) {
     made.filename = domain::ResultFileName(shown.run.workflow_name, in_graph.sequence_number,
                                            in_graph.name, file);
     if (address.empty()) continue;
-    made.url = address + domain::DownloadPath(file, expires, parts.config.security.encryption_key);
+    made.url = address + domain::DownloadPath(file, expires, parts.config.security.encryption_key) +
+               domain::CellQuery(parts.config.cell.id);
   }
   return files;
 }

@@ -5,11 +5,26 @@
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
+#include "config/config.h"
+#include "store/accounts/cells.h"
 #include "store/audit.h"
 #include "store/fleet/fleet.h"
 #include "store/jobs/gauges.h"
 
 namespace vedette::admin {
+namespace {
+
+// A letter of its own, as each list of the port has.
+constexpr rest::CursorOf kCellRouteList{'C'};
+
+base::Json CellRouteJson(const store::CellRoute& route) {
+  return {{"org_id", route.org_id.ToString()},
+          {"external_id", route.external_id ? base::Json(*route.external_id) : base::Json(nullptr)},
+          {"prefixes", route.prefixes}};
+}
+
+}  // namespace
+
 rest::Reply HealthReply() {
   return rest::JsonReply(200, {{"alive", true}});
 }
@@ -47,9 +62,38 @@ rest::Handled GetMe(Call& call) {
 }
 
 rest::Handled GetOverview(Call& call) {
-  return rest::JsonReply(
-      200, OverviewJson(store::ReadOverview(call.session()), store::ReadJobOverview(call.session()),
-                        call.parts.state.member_id()));
+  base::Json json =
+      OverviewJson(store::ReadOverview(call.session()), store::ReadJobOverview(call.session()),
+                   call.parts.state.member_id());
+  json["cell"] = call.parts.config.cell.id;
+  return rest::JsonReply(200, json);
+}
+
+rest::Handled GetCell(Call& call) {
+  const std::string& cell = call.parts.config.cell.id;
+  const store::CellCounts counts = store::CountCell(call.session(), cell);
+  return rest::JsonReply(200, {{"cell", cell},
+                               {"organisations", counts.organisations},
+                               {"checks_due", counts.checks_due},
+                               {"lag_ms", counts.lag_ms}});
+}
+
+rest::Handled GetCellRoutes(Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request().query, &problems);
+  const ListQuery list = ReadListQuery(&input);
+  problems.Check();
+  std::optional<base::Uuid> after;
+  if (list.cursor) {
+    after = rest::DecodeIdCursor(kCellRouteList, *list.cursor);
+    if (!after) return rest::InvalidCursor();
+  }
+  const auto page = rest::CutPage(
+      store::ListCellRoutes(call.session(), call.parts.config.cell.id, after, list.limit + 1),
+      list.limit, [](const store::CellRoute& route) {
+        return rest::EncodeCursor(kCellRouteList, route.org_id);
+      });
+  return ListReply(page, CellRouteJson);
 }
 
 // An operator drains a process also while the database is away: the log is told either way, the

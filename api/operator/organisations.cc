@@ -54,9 +54,10 @@ rest::Handled PostOrganisation(Call& call) {
   const auto features = body.Names("features", rest::Presence::kOptional, Features());
   const auto reason = body.Reason();
   body.Check();
-  const base::Uuid id = store::CreateOrganisation(call.session(), call.parts.clock, *name,
-                                                  features.value_or(std::vector<std::string>{}),
-                                                  AuditOf(call, "org.create", reason));
+  const base::Uuid id = store::CreateOrganisation(
+      call.session(), call.parts.clock,
+      {*name, features.value_or(std::vector<std::string>{}), call.parts.config.cell.id},
+      AuditOf(call, "org.create", reason));
   base::Json made{{"id", id.ToString()}};
   if (!features ||
       std::find(features->begin(), features->end(), domain::kFeatureMonitors) == features->end()) {
@@ -238,7 +239,8 @@ rest::Handled GetApiKeys(Call& call) {
 
 rest::Handled PostApiKey(Call& call) {
   CallBody body(call);
-  const store::NewApiKey order = rest::ReadNewApiKey(&body, call.parts.clock.Now());
+  store::NewApiKey order = rest::ReadNewApiKey(&body, call.parts.clock.Now());
+  order.cell = call.parts.config.cell.id;
   const auto reason = body.Reason();
   body.Check();
   return rest::NewApiKeyReply(store::CreateApiKey(call.session(), call.parts.clock, call.Id(0),

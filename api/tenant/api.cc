@@ -118,6 +118,11 @@ struct Api::Impl {
       return;
     }
     const auto& shown = std::get<Credential>(credential);
+    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), &shown)) {
+      parts.metrics.AddAuth(NameOf(shown.kind), "elsewhere");
+      answer->Send(std::move(*elsewhere));
+      return;
+    }
     auto work =
         std::make_shared<Work>(Work{std::move(match), answer, shown, base::Sha256(shown.text)});
     const auto org_id = known_keys.Find(work->hash);
@@ -128,6 +133,10 @@ struct Api::Impl {
   // A route of OAuth's protocol, or a signed link: who asks stands in the body, or in the link, so
   // that it is a stranger's until the handler knows.
   void StartWithoutCaller(rest::Match<Call> match, const std::shared_ptr<rest::Answer>& answer) {
+    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), nullptr)) {
+      answer->Send(std::move(*elsewhere));
+      return;
+    }
     const auto work = std::make_shared<Work>(Work{std::move(match), answer, {}, {}});
     answer->exchange().held() = parts.held_bytes.Open(strangers);
     const auto serve = [this, work] {

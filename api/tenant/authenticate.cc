@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "api/kit/query_reader.h"
 #include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"
 #include "config/config.h"
+#include "domain/auth/cell.h"
+#include "store/accounts/cells.h"
 
 namespace vedette::api {
 namespace {
@@ -148,7 +151,13 @@ FoundCaller FindExternal(const Dependencies& parts, store::Session& session,
   if (question) {
     question->forwarded_user = ForwardedUser(answer.request());
     question->count = count;
-    if (auto found = store::AuthenticateExternal(session, *question)) return std::move(*found);
+    auto found = store::AuthenticateExternal(session, *question);
+    if (found && !found->caller.organisation_locked) return std::move(*found);
+    // Another one's names are of no use here: the directory knows organisations by their ids.
+    const auto org_id = found ? found->caller.org_id : base::Uuid::Parse(question->organisation);
+    auto elsewhere = org_id ? AtAnotherCell(parts, session, *org_id) : std::nullopt;
+    if (elsewhere) return Refused{std::move(*elsewhere), "elsewhere"};
+    if (found) return std::move(*found);
   }
   return Refused{
       rest::ErrorReply(403, "unknown_organisation",
@@ -184,6 +193,49 @@ rest::Reply Refuse(const Dependencies& parts, const rest::Answer& answer, Creden
   return InvalidToken();
 }
 
+std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Session& session,
+                                         const base::Uuid& org_id) {
+  const auto cell = store::CellOfOrganisation(session, org_id);
+  if (!cell || *cell == parts.config.cell.id) return std::nullopt;
+  return rest::WrongCell(*cell);
+}
+
+std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
+                                            const net::ServerRequest& request,
+                                            const Credential* credential) {
+  const std::string& own = parts.config.cell.id;
+  const std::string_view meant = request.Header("x-cell");
+  if (meant != own && domain::IsCellId(meant)) return rest::WrongCell(meant);
+  if (request.query.empty()) return std::nullopt;
+  rest::Problems problems;
+  const rest::QueryReader query(request.query, &problems);
+  if (credential == nullptr) {
+    const auto named = query.Text(domain::kCellParameter);
+    if (!named || *named == own || !domain::IsCellId(*named)) return std::nullopt;
+    return rest::WrongCell(*named);
+  }
+  const auto cursor = query.Text("cursor");
+  const std::string_view named = domain::SplitCell(cursor ? std::string_view(*cursor) : "").cell;
+  if (named.empty() || named == own) return std::nullopt;
+  if (named == store::CellOfCredential(credential->text)) return std::nullopt;
+  return rest::WrongCell(named);
+}
+
+namespace {
+
+// The cell at which a credential may be good that is not good here; nothing where it is this one.
+std::optional<rest::Reply> ElsewhereGood(const Dependencies& parts, store::Session& session,
+                                         const Credential& credential) {
+  const auto named = store::CellOfCredential(credential.text);
+  if (named && *named != parts.config.cell.id) return rest::WrongCell(*named);
+  if (credential.kind != Credential::Kind::kApiKey) return std::nullopt;
+  const auto moved = store::CellOfMovedKey(session, credential.text);
+  if (!moved || *moved == parts.config.cell.id) return std::nullopt;
+  return rest::WrongCell(*moved);
+}
+
+}  // namespace
+
 FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
                        const rest::Answer& answer, const Credential& credential, bool count,
                        bool keys_fetched) {
@@ -194,7 +246,15 @@ FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
                                              .forwarded_user = ForwardedUser(answer.request()),
                                              .client_tokens = parts.config.oauth.enabled,
                                              .count = count});
+  if (found && found->caller.organisation_locked) {
+    if (auto elsewhere = AtAnotherCell(parts, session, found->caller.org_id)) {
+      return Refused{std::move(*elsewhere), "elsewhere"};
+    }
+  }
   if (found) return std::move(*found);
+  if (auto elsewhere = ElsewhereGood(parts, session, credential)) {
+    return Refused{std::move(*elsewhere), "elsewhere"};
+  }
   if (credential.kind == Credential::Kind::kApiKey) return Refused{BadKey(), "invalid"};
   return Refused{RefuseToken(parts, answer,
                              "it is unknown, expired or revoked, or its client is disabled or has "

@@ -38,6 +38,17 @@ FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
                        const rest::Answer& answer, const Credential& credential, bool count,
                        bool keys_fetched);
 
+// The 421 where the directory says that an organisation lives at another cell; nothing where it
+// does not. Asked of one that is locked or not here, as one that has moved is.
+std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Session& session,
+                                         const base::Uuid& org_id);
+// The 421 of a request that says by kCellHeader that it is for another cell, or whose link, or
+// whose cursor beside `credential`, another cell gave out, with no look at the database. A cursor
+// may be of the cell that the credential names: it has come here with its organisation. Pure.
+std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
+                                            const net::ServerRequest& request,
+                                            const Credential* credential);
+
 // Adds the three headers of the limit, where there is one; refuses with a 429 where the principal's
 // minute is used up.
 void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest::Answer* answer);

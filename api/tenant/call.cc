@@ -50,6 +50,10 @@ constexpr std::chrono::seconds kBytesWaitMax{3};
 
 }  // namespace
 
+std::string_view CellOf(const Call& call) {
+  return call.parts.config.cell.id;
+}
+
 domain::Monitor FindMonitor(Call& call) {
   auto monitor = store::GetMonitor(call.session(), call.caller.scope(), call.Id(0, "monitor"));
   if (!monitor) throw rest::Refusal(rest::NotFound("monitor"));

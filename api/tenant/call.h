@@ -134,6 +134,9 @@ struct Dependencies {
 using Call = rest::Call<Dependencies, store::Caller>;
 using Route = rest::Route<Call>;
 
+// The cell that this process is of: what the answers give out names it.
+std::string_view CellOf(const Call& call);
+
 // The monitor that the path's first parameter names; a 404.
 domain::Monitor FindMonitor(Call& call);
 // The row of it that the second one names; a 404.

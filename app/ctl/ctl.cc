@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "app/ctl/ctl_audit.h"
+#include "app/ctl/ctl_cells.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
@@ -78,7 +81,11 @@ struct Ctl::Impl {
   std::string url;
   std::string token;
   std::string token_file;
+  std::string cells_file;
+  std::string cell;
+  bool chosen = false;  // whether --cell was given; the first one's id is empty
   bool json = false;
+  std::string asked;  // of a command about cells: its one argument
   // What each subcommand was given, by its name and the option's flag.
   std::map<std::string_view, std::map<std::string_view, std::string>> texts;
   std::map<std::string_view, std::map<std::string_view, std::vector<std::string>>> lists;
@@ -88,6 +95,11 @@ struct Ctl::Impl {
   CtlValues Values(const CtlCommand& command, const CLI::App& parsed);
   void Run(const CtlCommand& command, const CLI::App& parsed);
   bool RunOnChain(const CtlCommand& command, const CtlValues& values, JsonClient* client) const;
+  void AddCells(CLI::App* ctl, int* status);
+  std::vector<CtlCell> Cells();
+  void ChooseCell();
+  std::string ForPeople(const base::Json& body, const std::vector<std::string_view>& columns) const;
+  static void Guarded(const std::function<void()>& run, int* status);
   JsonClient::Answer Send(const CtlCommand& command, const CtlRequest& request, JsonClient* client);
   void Print(const CtlCommand& command, const JsonClient::Answer& answer) const;
 };
@@ -115,16 +127,91 @@ void Ctl::Impl::Add(CLI::App* ctl, const CtlCommand& command, int* status) {
           ->type_name("");
     }
   }
-  added->callback([this, &command, added, status] {
-    if (status == nullptr) return Run(command, *added);
-    try {
-      Run(command, *added);
-      *status = kDone;
-    } catch (const RequestFailed& failure) {
-      fmt::print(stderr, "vedette ctl: {}\n", Printable(failure.what()));
-      *status = failure.status() == 0 ? kUnreachable : kRefused;
+  added->callback(
+      [this, &command, added, status] { Guarded([&] { Run(command, *added); }, status); });
+}
+
+void Ctl::Impl::Guarded(const std::function<void()>& run, int* status) {
+  if (status == nullptr) return run();
+  try {
+    run();
+    *status = kDone;
+  } catch (const RequestFailed& failure) {
+    fmt::print(stderr, "vedette ctl: {}\n", Printable(failure.what()));
+    *status = failure.status() == 0 ? kUnreachable : kRefused;
+  }
+}
+
+std::vector<CtlCell> Ctl::Impl::Cells() {
+  if (cells_file.empty()) {
+    throw config::ConfigError(
+        "ctl does not know the cells: name them in a file, and give it by --cells or "
+        "VEDETTE_CELLS_FILE");
+  }
+  if (token.empty() && !token_file.empty()) token = TokenOfFile(token_file);
+  return ReadCells(cells_file, token);
+}
+
+// Takes the address and the token of the chosen cell.
+void Ctl::Impl::ChooseCell() {
+  if (!chosen) return;
+  for (const CtlCell& known : Cells()) {
+    if (known.id != cell) continue;
+    url = known.url;
+    token = known.token;
+    return;
+  }
+  throw config::ConfigError(fmt::format("ctl: {} names no cell \"{}\"", cells_file, cell));
+}
+
+// The commands that ask every cell.
+void Ctl::Impl::AddCells(CLI::App* ctl, int* status) {
+  using Known = std::vector<CtlCell>;
+  struct Command {
+    const char* name;
+    const char* help;
+    const char* argument;  // its one; null: none
+    std::function<std::string(const Known&)> run;
+  };
+  const auto call = [](const CtlCell& one, const std::string& target) {
+    BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
+    JsonClient client(http, WithoutTrailingSlash(one.url),
+                      {"Authorization", "Bearer " + one.token});
+    return client.Call("GET", target);
+  };
+  for (const Command& command : std::initializer_list<Command>{
+           {"cells", "List the cells: who is there, and how much waits", nullptr,
+            [this, call](const Known& cells) {
+              return ForPeople(ShowCells(cells, call), {"cell", "reachable", "organisations",
+                                                        "checks_due", "lag_ms", "error"});
+            }},
+           {"org-find", "Find an organisation at all cells, by its id or a part of its name",
+            "text",
+            [this, call](const Known& cells) {
+              return ForPeople(FindOrganisations(cells, asked, call),
+                               {"cell", "id", "name", "external_id", "locked", "balance"});
+            }},
+           {"cell-map", "Print a map for HAProxy: cells, prefixes or organisations", "map",
+            [this, call](const Known& cells) { return WriteCellMap(asked, cells, call); }}}) {
+    CLI::App* added = ctl->add_subcommand(command.name, command.help);
+    if (command.argument != nullptr) {
+      added->add_option(command.argument, asked)->required()->type_name("");
     }
-  });
+    added->callback([this, status, run = command.run] {
+      Guarded(
+          [&] {
+            const std::string text = run(this->Cells());
+            std::fwrite(text.data(), 1, text.size(), stdout);
+          },
+          status);
+    });
+  }
+}
+
+std::string Ctl::Impl::ForPeople(const base::Json& body,
+                                 const std::vector<std::string_view>& columns) const {
+  if (!json) return FormatForPeople(body, columns);
+  return body.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
 }
 
 CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
@@ -151,6 +238,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(fmt::format("ctl {}", error.what()));
   }
+  ChooseCell();
   if (token.empty() && !token_file.empty()) token = TokenOfFile(token_file);
   if (token.empty() && command.path.starts_with("/admin/")) {
     throw config::ConfigError(
@@ -233,10 +321,8 @@ void Ctl::Impl::Print(const CtlCommand& command, const JsonClient::Answer& answe
   if (answer.body.is_null()) {
     text = answer.text.empty() ? "done\n" : answer.text;
     if (json && answer.text.empty()) text.clear();
-  } else if (json) {
-    text = answer.body.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
   } else {
-    text = FormatForPeople(answer.body, command.columns);
+    text = ForPeople(answer.body, command.columns);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -256,9 +342,21 @@ void Ctl::AddTo(CLI::App& app, int* status) {
   ctl->add_option("--token-file", impl_->token_file,
                   "A file whose first line is the token; a token that is given itself wins")
       ->envname("VEDETTE_ADMIN_TOKEN_FILE");
+  ctl->add_option(
+         "--cells", impl_->cells_file,
+         "A file with a line for each cell: its id, the URL of its admin port, its token's file")
+      ->envname("VEDETTE_CELLS_FILE");
+  ctl->add_option_function<std::string>(
+      "--cell",
+      [this](const std::string& id) {
+        impl_->cell = id;
+        impl_->chosen = true;
+      },
+      "Ask this cell of --cells; \"\" is the first one");
   ctl->add_flag("--json", impl_->json, "Print the answer as it is");
   ctl->fallthrough();
   for (const CtlCommand& command : CtlCommands()) impl_->Add(ctl, command, status);
+  impl_->AddCells(ctl, status);
 }
 
 }  // namespace vedette::app

@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "domain/auth/cell.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"
@@ -17,8 +18,8 @@ struct Refused {
   MintRefusal why;
 };
 
-std::string NewToken(std::string_view prefix) {
-  return std::string(prefix) + base::RandomBase62(kTokenRandomChars);
+std::string NewToken(std::string_view prefix, std::string_view cell) {
+  return domain::CellPrefix(prefix, cell) + base::RandomBase62(kTokenRandomChars);
 }
 
 struct TokenRow {
@@ -91,7 +92,7 @@ bool TakeAssertion(Session& session, const base::Uuid& client_id,
 
 std::variant<MintedToken, MintRefusal> MintToken(Session& session, const base::Clock& clock,
                                                  const MintOrder& order) {
-  const std::string token = NewToken(kClientTokenPrefix);
+  const std::string token = NewToken(kClientTokenPrefix, order.cell);
   try {
     InTransaction(session, [&](Transaction& tx) {
       if (!Take(tx, order.client.id, order.assertion)) throw Refused{MintRefusal::kReplayed};
@@ -144,7 +145,7 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   using Kind = SessionOutcome::Kind;
   SessionOutcome made;
   made.id = base::Uuid::V7(clock);
-  made.token = NewToken(kSessionTokenPrefix);
+  made.token = NewToken(kSessionTokenPrefix, order.cell);
   audit.target = made.id.ToString();
   audit.org_id = org_id;
   audit.detail = base::Json{{"user_id", order.user_id}, {"ttl_s", order.ttl.count()}};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,7 +39,8 @@ struct MintOrder {
   const AssertingClient& client;
   const domain::Assertion& assertion;
   std::chrono::seconds ttl;
-  int tokens_max;  // alive at once
+  int tokens_max;           // alive at once
+  std::string_view cell{};  // that gives it out (domain/auth/cell.h)
 };
 struct MintedToken {
   std::string token;
@@ -73,6 +75,7 @@ struct NewSession {
   // Only for a member who has a role (store/accounts/members.h). Otherwise the user becomes a
   // member without one if it is none yet.
   bool for_members = false;
+  std::string cell{};  // that gives it out
 };
 struct SessionOutcome {
   enum class Kind { kDone, kNoOrganisation, kNoTeam, kNoMember };

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "domain/auth/cell.h"
 #include "domain/money/money.h"
 #include "store/audit.h"
 #include "store/sql.h"
@@ -75,15 +76,16 @@ base::Json SpendLimitJson(const std::optional<std::int64_t>& mc) {
 
 }  // namespace
 
-base::Uuid CreateOrganisation(Session& session, const base::Clock& clock, const std::string& name,
-                              const std::vector<std::string>& features, AuditEntry audit) {
+base::Uuid CreateOrganisation(Session& session, const base::Clock& clock,
+                              const NewOrganisation& order, AuditEntry audit) {
   const base::Uuid id = base::Uuid::V7(clock);
   audit.target = id.ToString();
   audit.org_id = id;
-  audit.detail = base::Json{{"name", name}, {"features", features}};
+  audit.detail = base::Json{{"name", order.name}, {"features", order.features}};
   InTransaction(session, [&](Transaction& tx) {
-    tx.Exec<"org_insert">("id"_a = id, "name"_a = name, "features"_a = features);
+    tx.Exec<"org_insert">("id"_a = id, "name"_a = order.name, "features"_a = order.features);
     tx.Exec<"account_insert">("org_id"_a = id);
+    tx.Exec<"cell_directory_put">("org_id"_a = id, "cell"_a = order.cell);
     InsertAudit(tx, clock, audit);
   });
   return id;
@@ -218,11 +220,12 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
                            const NewApiKey& order, AuditEntry audit) {
   using Kind = ApiKeyOutcome::Kind;
   ApiKeyOutcome outcome;
-  outcome.key = std::string(kApiKeyPrefix) + base::RandomBase62(kApiKeyRandomChars);
+  const std::string begin = domain::CellPrefix(kApiKeyPrefix, order.cell);
+  outcome.key = begin + base::RandomBase62(kApiKeyRandomChars);
   ApiKey& made = outcome.made;
   made.id = base::Uuid::V7(clock);
   made.name = order.name;
-  made.prefix = outcome.key.substr(0, kApiKeyPublicChars);
+  made.prefix = outcome.key.substr(0, begin.size() + kApiKeyPublicRandomChars);
   made.team_id = order.team_id;
   made.scopes = order.scopes;
   made.expires_at = order.expires_at;

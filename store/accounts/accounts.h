@@ -38,9 +38,14 @@ struct Organisation {
   std::vector<Team> teams;  // in the order they were made
 };
 
+struct NewOrganisation {
+  std::string name;
+  std::vector<std::string> features;
+  std::string cell;  // where it lives: this one (store/accounts/cells.h)
+};
 // With an account of balance 0.
-base::Uuid CreateOrganisation(Session& session, const base::Clock& clock, const std::string& name,
-                              const std::vector<std::string>& features, AuditEntry audit);
+base::Uuid CreateOrganisation(Session& session, const base::Clock& clock,
+                              const NewOrganisation& order, AuditEntry audit);
 
 std::optional<Organisation> ReadOrganisation(Session& session, const base::Uuid& org_id);
 
@@ -107,11 +112,12 @@ struct ApiKey {
   std::optional<base::Timestamp> expires_at;  // it lets nobody in from then on
 };
 
-// An API key is kApiKeyPrefix and kApiKeyRandomChars base62 characters. Its first
-// kApiKeyPublicChars are stored as they are, to find it by; of the whole only the SHA-256.
+// An API key is kApiKeyPrefix, the cell (domain/auth/cell.h) and kApiKeyRandomChars base62
+// characters. All before these and their first kApiKeyPublicRandomChars are stored as they are, to
+// find it by; of the whole only the SHA-256.
 inline constexpr char kApiKeyPrefix[] = "vd_live_";
 inline constexpr std::size_t kApiKeyRandomChars = 43;
-inline constexpr std::size_t kApiKeyPublicChars = 14;
+inline constexpr std::size_t kApiKeyPublicRandomChars = 6;
 
 // Keys of an organisation that let somebody in, at most. Several that are made at once may be a few
 // more.
@@ -122,6 +128,7 @@ struct NewApiKey {
   std::optional<base::Uuid> team_id;
   domain::KeyScopes scopes;
   std::optional<base::Timestamp> expires_at;
+  std::string cell{};  // that gives it out
 };
 struct ApiKeyOutcome {
   enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };

@@ -1,21 +1,15 @@
 #include "store/accounts/auth.h"
 
-#include <algorithm>
-
 #include "base/crypto.h"
-#include "base/text.h"
+#include "domain/auth/cell.h"
 #include "store/accounts/accounts.h"
 #include "store/sql.h"
 
 namespace vedette::store {
 namespace {
 
-// Whether the text is the prefix and `chars` base62 characters.
-bool HasForm(std::string_view text, std::string_view prefix, std::size_t chars) {
-  if (text.size() != prefix.size() + chars || !text.starts_with(prefix)) return false;
-  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(prefix.size()), text.end(),
-                     [](char c) { return base::IsAsciiDigit(c) || base::IsAsciiLetter(c); });
-}
+// The end of a key, which is not stored.
+constexpr std::size_t kHiddenChars = kApiKeyRandomChars - kApiKeyPublicRandomChars;
 
 // Reads :caller_columns. Empty where the hash is another: the index compares, too, but not in
 // constant time.
@@ -42,15 +36,24 @@ std::optional<Authentication> ReadAuthentication(
   return found;
 }
 
+std::optional<std::string_view> CellOfToken(std::string_view text) {
+  const auto cell = domain::CellOfSecret(text, kClientTokenPrefix, kTokenRandomChars);
+  return cell ? cell : domain::CellOfSecret(text, kSessionTokenPrefix, kTokenRandomChars);
+}
+
 }  // namespace
 
 bool IsApiKey(std::string_view text) {
-  return HasForm(text, kApiKeyPrefix, kApiKeyRandomChars);
+  return domain::CellOfSecret(text, kApiKeyPrefix, kApiKeyRandomChars).has_value();
 }
 
 bool IsToken(std::string_view text) {
-  return HasForm(text, kClientTokenPrefix, kTokenRandomChars) ||
-         HasForm(text, kSessionTokenPrefix, kTokenRandomChars);
+  return CellOfToken(text).has_value();
+}
+
+std::optional<std::string_view> CellOfCredential(std::string_view text) {
+  const auto cell = domain::CellOfSecret(text, kApiKeyPrefix, kApiKeyRandomChars);
+  return cell ? cell : CellOfToken(text);
 }
 
 std::optional<Authentication> Authenticate(Session& session, const AuthQuestion& question) {
@@ -59,10 +62,10 @@ std::optional<Authentication> Authenticate(Session& session, const AuthQuestion&
   const std::string hash = base::Sha256(question.credential);
   const auto ask = [&](Transaction& tx) -> std::optional<Authentication> {
     const auto result =
-        is_key ? tx.Exec<"authenticate">(
-                     "hash"_a = Bytea(hash), "count"_a = question.count,
-                     "forwarded_user"_a = question.forwarded_user,
-                     "prefix"_a = question.credential.substr(0, kApiKeyPublicChars))
+        is_key ? tx.Exec<"authenticate">("hash"_a = Bytea(hash), "count"_a = question.count,
+                                         "forwarded_user"_a = question.forwarded_user,
+                                         "prefix"_a = question.credential.substr(
+                                             0, question.credential.size() - kHiddenChars))
                : tx.Exec<"authenticate_token">("hash"_a = Bytea(hash), "count"_a = question.count,
                                                "forwarded_user"_a = question.forwarded_user,
                                                "client_tokens"_a = question.client_tokens);

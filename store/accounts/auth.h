@@ -44,8 +44,8 @@ struct Authentication {
   std::optional<bool> user_known;
 };
 
-// A token of a client, or of a session: its prefix and kTokenRandomChars base62 characters. Of the
-// whole only the SHA-256 is stored.
+// A token of a client, or of a session: its prefix, the cell (domain/auth/cell.h) and
+// kTokenRandomChars base62 characters. Of the whole only the SHA-256 is stored.
 inline constexpr std::string_view kClientTokenPrefix = "vd_at_";
 inline constexpr std::string_view kSessionTokenPrefix = "vd_ses_";
 inline constexpr std::size_t kTokenRandomChars = 43;
@@ -54,6 +54,9 @@ inline constexpr std::size_t kTokenRandomChars = 43;
 // the database.
 bool IsApiKey(std::string_view text);
 bool IsToken(std::string_view text);
+// The cell that gave out what has the form of either; empty for the first one, nothing for any
+// other text.
+std::optional<std::string_view> CellOfCredential(std::string_view text);
 
 struct AuthQuestion {
   std::string_view credential;                     // an API key or a token: its form tells which

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "domain/auth/cell.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
 #include "store/sql.h"
@@ -44,7 +45,8 @@ InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uui
   using Kind = InviteOutcome::Kind;
   InviteOutcome made;
   made.id = base::Uuid::V7(clock);
-  made.token = std::string(kInvitationPrefix) + base::RandomBase62(kTokenRandomChars);
+  made.token =
+      domain::CellPrefix(kInvitationPrefix, order.cell) + base::RandomBase62(kTokenRandomChars);
   audit.org_id = org_id;
   audit.target = made.id.ToString();
   audit.detail = base::Json{{"role", domain::MemberRoleName(order.role)}};

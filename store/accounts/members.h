@@ -29,6 +29,7 @@ struct NewInvitation {
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
   std::string invited_by;
+  std::string cell{};  // that gives it out (domain/auth/cell.h)
 };
 struct InviteOutcome {
   enum class Kind { kDone, kNoOrganisation, kTooMany };

@@ -251,6 +251,12 @@ def test_links_to_files_begin_with_the_public_url_wherever_they_are_made(objects
     assert told == {"watch-api", "watch-admin", "watch-delivery", "watch-worker"}, "this worker also delivers"
 
 
+def test_every_process_knows_of_which_cell_it_is(objects):
+    for name, deployment in of_kind(objects["everything"], "Deployment").items():
+        assert environment_of(deployment)["VEDETTE_CELL_ID"] == "c2", name
+    assert not any("VEDETTE_CELL_ID" in environment_of(d) for d in of_kind(objects["secrets"], "Deployment").values())
+
+
 def config_defaults():
     return tomllib.loads((ROOT / "config" / "config.default.toml").read_text())
 

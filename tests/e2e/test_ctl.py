@@ -228,7 +228,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
 
     assert ctl.json("drain", "--reason", "goodbye")["draining"] is True
     assert vedette.process.wait(60) == 0
-    assert ctl.commands() - ctl.used == set(), "a command that nobody tried"
+    assert ctl.commands() - ctl.used == {"cells", "cell-map", "org-find"}, "a command that nobody tried"
 
 
 def go_by_names(ctl, org, team):
@@ -461,6 +461,24 @@ def test_the_audit_is_followed_and_nothing_is_left_out(ctl, vedette, database):
     vedette.process.terminate()
     assert [line for line in stream.readlines() if line != b"\n"] == []
     assert vedette.process.wait(60) == 0
+
+
+def test_one_fleet_is_the_only_cell(ctl, tmp_path):
+    """Several are asked in tests/fleet/test_cells.py."""
+    cells = tmp_path / "cells"
+    cells.write_text(f'# the first\n"" {ctl.vedette.admin}\n')
+    org = ctl.json("org-create", "Acme")["id"]
+    for arguments in (("cells",), ("org-find", "acme"), ("--cell", "", "org", org)):
+        done = ctl.run("--json", "--cells", cells, *arguments)
+        assert done.returncode == 0, done.stderr
+    assert tidy(ctl.run("--cells", cells, "cells").stdout).count("\n") >= 2
+    assert ctl.run("--cells", cells, "cell-map", "organisations").stdout == f"{org} cell_\n"
+    assert ctl.run("--cells", cells, "cell-map", "nonsense").returncode == 2
+    for text, reason in (("X http://x", "lower-case"), ("c2", "cells:1"), ("", "no cell"), ("c2 http://x /none", "/none")):
+        cells.write_text(text + "\n")
+        done = ctl.run("--cells", cells, "cells")
+        assert done.returncode == 2 and reason in done.stderr, done
+    assert "VEDETTE_CELLS_FILE" in ctl.run("cells").stderr
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):

@@ -243,6 +243,39 @@ def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, 
     assert page.samples() == {"share", "start", "look", "replace"}
 
 
+def test_a_second_cell_stands_beside_the_first(vedette, postgres, on_path, tmp_path):
+    name, token, maps = postgres.new_name(), tmp_path / "token", tmp_path / "maps"
+    postgres.create(name)
+    token.write_text(ADMIN_TOKEN + "\n")
+    api, admin = free_port(), free_port()
+    page = Page("grow-past-one-postgresql.md", tmp_path, {
+        "postgresql://vedette@db.c2.internal/vedette": f"'{postgres.tcp_url(name)}'", "10.0.2.11:8080": f"127.0.0.1:{api}",
+        "10.0.2.11:9464": f"127.0.0.1:{admin}", "http://10.0.1.11:9464": vedette.admin, "/etc/haproxy/cells": str(maps),
+        "/run/secrets/first": str(token), "/run/secrets/c2": str(token)},
+        {**on_path, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN, "VEDETTE_SECURITY_ENCRYPTION_KEY": ENCRYPTION_KEY})
+    script = "".join(map(page.sample, ("second", "name", "maps"))) + """
+        vedette ctl --cell c2 org-create Acme
+        vedette ctl --json org-find acme
+        kill -TERM $(jobs -pr)
+        wait
+    """
+    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
+        shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=page.environment, stdout=out,
+                                 stderr=err, start_new_session=True)
+    try:
+        status = shell.wait(180)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+    said = (tmp_path / "out").read_text()
+    assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
+    assert '"cell": "c2"' in said
+    assert (maps / "cells.map").read_text() == "c2 cell_c2\n"
+    assert "vd_live_c2_ cell_c2" in (maps / "prefixes.map").read_text()
+    assert page.samples() == {"second", "name", "maps"}
+    postgres.drop(name)
+
+
 def test_who_is_paged_finds_what_it_is_and_mends_it(vedette, nginx, on_path, tmp_path):
     mended = []
     receiver = Receiver(lambda request: 200 if mended else 410)

@@ -47,7 +47,7 @@ function mail(checks) {
 }
 
 function fleet(o) {
-  return table('Fleet', [
+  return table(o.cell ? `Fleet, cell ${o.cell}` : 'Fleet', [
     ['Process', m => `${m.host} ${m.pid}${m.answering ? ' (this one)' : ''}`],
     ['Roles', m => m.roles.join(', ')],
     ['Lanes of jobs', m => m.jobs.lanes.join(', ')],

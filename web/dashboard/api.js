@@ -3,6 +3,9 @@
 
 const ANSWER_MS_MAX = 20000;  // of what is only read
 
+// The cell that the page's link names; a router goes by it before anybody is signed in.
+const cell = new URLSearchParams(location.search).get('cell');
+
 export class Refused extends Error {
   // `body`: what was answered, null where that is no JSON.
   constructor(status, message, body = null) {
@@ -27,6 +30,7 @@ function reason(status, body) {
 function send(method, path, body, headers = {}) {
   const isFile = body instanceof File;
   if (body !== undefined) headers['Content-Type'] = isFile ? 'text/csv' : 'application/json';
+  if (cell) headers['X-Cell'] = cell;
   if (method !== 'GET' && session.now) headers['X-CSRF-Token'] = session.now.csrf_token;
   return fetch(path, {method, headers, credentials: 'same-origin',
                       body: body === undefined || isFile ? body : JSON.stringify(body),

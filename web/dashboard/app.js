@@ -68,7 +68,7 @@ function left() {
 }
 
 async function pageOf(path, search) {
-  const invited = /^invitation\/(vd_inv_[0-9A-Za-z]+)$/.exec(path);
+  const invited = /^invitation\/(vd_inv_[0-9A-Za-z_]+)$/.exec(path);
   if (invited) return invitation(invited[1], entered);
   if (session.now === null) return signIn(entered);
   for (const [pattern, page, role] of PAGES) {

@@ -23,8 +23,8 @@ namespace {
 constexpr int kOverlapHoursMax = 72;
 constexpr double kOverlapHours = 24;
 
-rest::CursorOf KeysOf(const base::Uuid& org_id) {
-  return {'k', org_id};
+rest::CursorOf KeysOf(const Call& call, const base::Uuid& org_id) {
+  return {'k', org_id, CellOf(call)};
 }
 
 base::Json SecretJson(const store::SigningSecretView& secret) {
@@ -64,7 +64,8 @@ bool HasCurrent(Call& call) {
 
 rest::Handled CreateApiKey(Call& call) {
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
-  const store::NewApiKey order = rest::ReadNewApiKey(&body, call.parts.clock.Now());
+  store::NewApiKey order = rest::ReadNewApiKey(&body, call.parts.clock.Now());
+  order.cell = call.parts.config.cell.id;
   body.Check();
   return rest::NewApiKeyReply(store::CreateApiKey(call.session(), call.parts.clock,
                                                   call.caller.org_id, order,
@@ -80,13 +81,13 @@ rest::Handled ListApiKeys(Call& call) {
   store::ApiKeyQuery wanted;
   wanted.limit = limit + 1;
   if (const auto cursor = query.Text("cursor")) {
-    wanted.before = rest::DecodeIdCursor(KeysOf(call.caller.org_id), *cursor);
+    wanted.before = rest::DecodeIdCursor(KeysOf(call, call.caller.org_id), *cursor);
     if (!wanted.before) return rest::InvalidCursor();
   }
   auto keys = store::ListApiKeys(call.session(), call.caller.org_id, wanted);
   if (!keys) return rest::NotFound("organisation");
   const auto page = rest::CutPage(std::move(*keys), limit, [&](const store::ApiKey& key) {
-    return rest::EncodeCursor(KeysOf(call.caller.org_id), key.id);
+    return rest::EncodeCursor(KeysOf(call, call.caller.org_id), key.id);
   });
   return rest::Reply{200, rest::PageText("api_keys", page, [](const auto& key, std::string* text) {
                        text->append(base::DumpJson(rest::ApiKeyJson(key)));

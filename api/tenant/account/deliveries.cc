@@ -19,11 +19,11 @@ namespace {
 // Deliveries that one replay takes, at most and where nothing is said.
 constexpr int kReplayMax = 10'000;
 
-rest::CursorOf DeliveriesOf(const base::Uuid& org_id) {
-  return {'D', org_id};
+rest::CursorOf DeliveriesOf(const Call& call, const base::Uuid& org_id) {
+  return {'D', org_id, CellOf(call)};
 }
-rest::CursorOf AuditOfOrganisation(const base::Uuid& org_id) {
-  return {'A', org_id};
+rest::CursorOf AuditOfOrganisation(const Call& call, const base::Uuid& org_id) {
+  return {'A', org_id, CellOf(call)};
 }
 
 base::Json IdJson(const std::optional<base::Uuid>& id) {
@@ -70,7 +70,7 @@ std::string AuditText(const store::AuditRecord& record) {
 rest::Handled ListOwnDeliveries(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
-  const rest::CursorOf list = DeliveriesOf(call.caller.org_id);
+  const rest::CursorOf list = DeliveriesOf(call, call.caller.org_id);
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   const auto state = query.Text("state");
   if (state && *state != domain::DeliveryStateName(domain::DeliveryState::kDead)) {
@@ -149,7 +149,7 @@ rest::Handled ReplayOwnDeliveries(Call& call) {
 rest::Handled ListOwnAudit(Call& call) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
-  const rest::CursorOf list = AuditOfOrganisation(call.caller.org_id);
+  const rest::CursorOf list = AuditOfOrganisation(call, call.caller.org_id);
   store::AuditFilter filter;
   filter.org_id = call.caller.org_id;
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/auth/cell.h"
 #include "domain/channel/channel.h"
 #include "domain/channel/digest.h"
 #include "domain/channel/feed.h"
@@ -32,8 +33,8 @@ using rest::Presence;
 constexpr std::size_t kWordCharsMax = 200;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400
 
-rest::CursorOf ChannelsOf(const base::Uuid& org_id) {
-  return {'c', org_id};
+rest::CursorOf ChannelsOf(const Call& call, const base::Uuid& org_id) {
+  return {'c', org_id, CellOf(call)};
 }
 
 rest::Reply NoChannel() {
@@ -52,8 +53,9 @@ store::Channel FindChannel(Call& call) {
 // A feed has no address; what it shows in its place is where it is read.
 base::Json TargetJson(const store::Channel& channel, const config::Config& config) {
   if (channel.kind == ChannelKind::kFeed) {
-    return {
-        {"url", config.public_url + domain::FeedPath(channel.id, config.security.encryption_key)}};
+    return {{"url", config.public_url +
+                        domain::FeedPath(channel.id, config.security.encryption_key) +
+                        domain::CellQuery(config.cell.id)}};
   }
   if (channel.kind == ChannelKind::kEmail) {
     base::Json addresses = base::Json::array();
@@ -313,7 +315,7 @@ rest::Handled ListChannels(Call& call) {
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   query.Finish({"cursor"});
   problems.Check();
-  const rest::CursorOf list = ChannelsOf(call.caller.org_id);
+  const rest::CursorOf list = ChannelsOf(call, call.caller.org_id);
   std::optional<base::Uuid> before;
   if (const auto cursor = query.Text("cursor")) {
     before = rest::DecodeIdCursor(list, *cursor);
@@ -430,13 +432,13 @@ rest::Handled ListChannelDeliveries(Call& call) {
   problems.Check();
   std::optional<base::Uuid> before;
   if (const auto cursor = query.Text("cursor")) {
-    before = rest::DecodeIdCursor(DeliveriesOf(id), *cursor);
+    before = rest::DecodeIdCursor(DeliveriesOf(call, id), *cursor);
     if (!before) return rest::InvalidCursor();
   }
   const auto page =
       rest::CutPage(store::ListChannelDeliveries(call.session(), id, before, limit + 1), limit,
                     [&](const store::MonitorDelivery& delivery) {
-                      return rest::EncodeCursor(DeliveriesOf(id), delivery.id);
+                      return rest::EncodeCursor(DeliveriesOf(call, id), delivery.id);
                     });
   return rest::Reply{
       200, rest::PageText("deliveries", page, [](const auto& delivery, std::string* text) {
@@ -488,7 +490,8 @@ rest::Handled ShowFeed(Call& call) {
   const auto feed = store::ReadFeed(call.session(), *id);
   if (!feed) return NoChannel();
   std::string text =
-      domain::FeedDocument(*feed, config.public_url, domain::FeedPath(*id, keys.front()));
+      domain::FeedDocument(*feed, config.public_url,
+                           domain::FeedPath(*id, keys.front()) + domain::CellQuery(config.cell.id));
   constexpr std::size_t kTagChars = 32;
   const std::string tag = '"' + base::HexEncode(base::Sha256(text)).substr(0, kTagChars) + '"';
   for (const auto& [name, value] : call.request().headers) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/kit/api_keys.h"
 #include "api/kit/body.h"
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
@@ -77,6 +78,7 @@ rest::Handled CreateInvitation(Call& call) {
   body.Check();
   order.role = *role;
   order.invited_by = call.caller.principal.label;
+  order.cell = call.parts.config.cell.id;
   const auto made = store::Invite(call.session(), call.parts.clock, call.caller.org_id, order,
                                   AuditOf(call, "invitation.create"));
   if (made.kind == store::InviteOutcome::Kind::kNoOrganisation) {
@@ -90,7 +92,7 @@ rest::Handled CreateInvitation(Call& call) {
       201, {{"id", made.id.ToString()},
             {"email", order.email},
             {"role", domain::MemberRoleName(order.role)},
-            {"link", call.parts.config.public_url + "/dashboard#/invitation/" + made.token},
+            {"link", rest::InvitationLink(call.parts.config.public_url, order.cell, made.token)},
             {"expires_at", base::FormatTimestamp(made.expires_at)}});
 }
 

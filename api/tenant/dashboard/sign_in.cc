@@ -14,6 +14,7 @@
 #include "base/password.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "domain/auth/cell.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/auth.h"
 #include "store/accounts/members.h"
@@ -57,7 +58,9 @@ void CheckSameSite(const Call& call) {
 rest::Reply WrongPassword() {
   return rest::ErrorReply(401, "wrong_password", "the address or the password is not right");
 }
-rest::Reply NoInvitation() {
+rest::Reply NoInvitation(const Call& call, std::string_view token) {
+  const auto cell = domain::CellOfSecret(token, store::kInvitationPrefix, store::kTokenRandomChars);
+  if (cell && *cell != CellOf(call)) return rest::WrongCell(*cell);
   return rest::ErrorReply(404, "not_found",
                           "the link was used, has expired or was withdrawn: ask for another one");
 }
@@ -96,7 +99,8 @@ rest::Reply OpenSession(Call& call, const std::string& email, const store::Membe
                             .name = std::nullopt,
                             .team_id = std::nullopt,
                             .ttl = kSessionLife,
-                            .for_members = true},
+                            .for_members = true,
+                            .cell = call.parts.config.cell.id},
                            AuditOfMember(call, membership.org_id, email, "session.create"));
   if (made.kind != store::SessionOutcome::Kind::kDone) return WrongPassword();
   base::Json body = MembershipJson(membership);
@@ -188,7 +192,7 @@ rest::Handled ShowInvitation(Call& call) {
   body.Check();
   CountTry(call);
   const auto found = store::FindInvitation(call.session(), token);
-  if (!found) return NoInvitation();
+  if (!found) return NoInvitation(call, token);
   return rest::JsonReply(200, {{"organisation", found->organisation},
                                {"email", found->email},
                                {"role", domain::MemberRoleName(found->role)},
@@ -206,7 +210,7 @@ rest::Handled TakeInvitation(Call& call) {
   body.Check();
   const auto found = store::FindInvitation(call.session(), token);
   CountTry(call, found ? std::string_view(found->email) : std::string_view());
-  if (!found) return NoInvitation();
+  if (!found) return NoInvitation(call, token);
   // A holder who has a password already shows it: a link alone does not open his other
   // organisations.
   if (found->password && !base::IsPassword(password, *found->password)) return WrongPassword();
@@ -218,7 +222,7 @@ rest::Handled TakeInvitation(Call& call) {
   const std::string stored = found->password ? *found->password : base::HashPassword(password);
   const auto audit = AuditOfMember(call, found->org_id, found->email, "invitation.accept");
   if (!store::AcceptInvitation(call.session(), call.parts.clock, token, stored, audit)) {
-    return NoInvitation();
+    return NoInvitation(call, token);
   }
   return OpenSession(call, found->email, {found->org_id, found->organisation, found->role});
 }

@@ -282,7 +282,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
   }
   query.Finish();
   problems.Check();
-  const rest::CursorOf list{'f', job.id};
+  const rest::CursorOf list{'f', job.id, CellOf(call)};
   std::int64_t after = 0;
   if (cursor) {
     const auto place = rest::DecodeCursor(list, *cursor);

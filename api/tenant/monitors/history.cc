@@ -56,7 +56,7 @@ rest::Handled ListTicks(Call& call) {
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   query.Finish({"cursor"});
   problems.Check();
-  const rest::CursorOf list = TicksOf(monitor.id);
+  const rest::CursorOf list = TicksOf(call, monitor.id);
   std::optional<std::int64_t> before;
   if (const auto cursor = query.Text("cursor")) {
     before = rest::DecodeCursor(list, *cursor);
@@ -87,11 +87,11 @@ std::vector<domain::EventType> ReadTypes(rest::QueryReader* query) {
   return types;
 }
 
-std::string EventListTail(const base::Uuid& bound_to, const domain::Event* next_after) {
+std::string EventListTail(const rest::CursorOf& list, const domain::Event* next_after) {
   if (next_after == nullptr) return "]}";
   const rest::TimedPlace place{base::Timestamp(std::chrono::microseconds(next_after->tick_id)),
                                next_after->id};
-  return "],\"next_cursor\":\"" + rest::EncodeCursor(EventsOf(bound_to), place) + "\"}";
+  return "],\"next_cursor\":\"" + rest::EncodeCursor(list, place) + "\"}";
 }
 
 // The events that `filter` leaves, in pages; `bound_to` is whose they are.
@@ -104,7 +104,7 @@ rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::
   query.Finish({"cursor"});
   problems.Check();
   if (const auto cursor = query.Text("cursor")) {
-    const auto place = rest::DecodeTimedCursor(EventsOf(bound_to), *cursor);
+    const auto place = rest::DecodeTimedCursor(EventsOf(call, bound_to), *cursor);
     if (!place) return rest::InvalidCursor();
     filter.after_tick_id = place->at.time_since_epoch().count();
     filter.after_id = place->id;
@@ -123,8 +123,8 @@ rest::Handled SendEvents(Call& call, store::EventListFilter filter, const base::
   list.write = [](const domain::Event& event, std::string* text) {
     text->append(domain::EventJson(event));
   };
-  list.tail = [bound_to](const domain::Event* next_after) {
-    return EventListTail(bound_to, next_after);
+  list.tail = [of = EventsOf(call, bound_to)](const domain::Event* next_after) {
+    return EventListTail(of, next_after);
   };
   return SendList(call, std::move(list));
 }
@@ -177,7 +177,7 @@ rest::Handled ListSnapshots(Call& call) {
   const int limit = query.Integer("limit", domain::kRowPageDefault, 1, domain::kRowPageMax);
   query.Finish({"cursor"});
   problems.Check();
-  const rest::CursorOf list = SnapshotsOf(row.id);
+  const rest::CursorOf list = SnapshotsOf(call, row.id);
   std::optional<std::int64_t> before;
   if (const auto cursor = query.Text("cursor")) {
     before = rest::DecodeCursor(list, *cursor);
@@ -244,13 +244,13 @@ rest::Handled ListDeliveries(Call& call) {
   problems.Check();
   std::optional<base::Uuid> before;
   if (const auto cursor = query.Text("cursor")) {
-    before = rest::DecodeIdCursor(DeliveriesOf(monitor_id), *cursor);
+    before = rest::DecodeIdCursor(DeliveriesOf(call, monitor_id), *cursor);
     if (!before) return rest::InvalidCursor();
   }
   const auto page = rest::CutPage(
       store::ListMonitorDeliveries(call.session(), monitor_id, state, before, limit + 1), limit,
       [&](const store::MonitorDelivery& delivery) {
-        return rest::EncodeCursor(DeliveriesOf(monitor_id), delivery.id);
+        return rest::EncodeCursor(DeliveriesOf(call, monitor_id), delivery.id);
       });
   return rest::Reply{200,
                      rest::PageText("deliveries", page,

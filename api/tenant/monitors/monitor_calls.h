@@ -19,24 +19,24 @@
 namespace vedette::api {
 
 // The lists of monitors, and whose each is. A list's letter stays for good: clients keep cursors.
-inline rest::CursorOf MonitorsOf(const base::Uuid& team_or_org_id) {
-  return {'m', team_or_org_id};
+inline rest::CursorOf MonitorsOf(const Call& call, const base::Uuid& team_or_org_id) {
+  return {'m', team_or_org_id, CellOf(call)};
 }
-inline rest::CursorOf RowsOf(const base::Uuid& monitor_id) {
-  return {'r', monitor_id};
+inline rest::CursorOf RowsOf(const Call& call, const base::Uuid& monitor_id) {
+  return {'r', monitor_id, CellOf(call)};
 }
-inline rest::CursorOf TicksOf(const base::Uuid& monitor_id) {
-  return {'t', monitor_id};
+inline rest::CursorOf TicksOf(const Call& call, const base::Uuid& monitor_id) {
+  return {'t', monitor_id, CellOf(call)};
 }
 
-inline rest::CursorOf EventsOf(const base::Uuid& monitor_team_or_org_id) {
-  return {'e', monitor_team_or_org_id};
+inline rest::CursorOf EventsOf(const Call& call, const base::Uuid& monitor_team_or_org_id) {
+  return {'e', monitor_team_or_org_id, CellOf(call)};
 }
-inline rest::CursorOf SnapshotsOf(const base::Uuid& row_id) {
-  return {'n', row_id};
+inline rest::CursorOf SnapshotsOf(const Call& call, const base::Uuid& row_id) {
+  return {'n', row_id, CellOf(call)};
 }
-inline rest::CursorOf DeliveriesOf(const base::Uuid& monitor_id) {
-  return {'d', monitor_id};
+inline rest::CursorOf DeliveriesOf(const Call& call, const base::Uuid& monitor_id) {
+  return {'d', monitor_id, CellOf(call)};
 }
 
 // How all rows of a monitor after `after_position` are read and written; the caller adds head,

@@ -414,7 +414,7 @@ store::MonitorSearch ReadSearch(rest::QueryReader* query) {
 // them, however few were found.
 rest::Reply SearchReply(Call& call, store::MonitorFilter filter, const store::MonitorSearch& search,
                         int limit) {
-  const rest::CursorOf list = MonitorsOf(call.caller.team_id.value_or(call.caller.org_id));
+  const rest::CursorOf list = MonitorsOf(call, call.caller.team_id.value_or(call.caller.org_id));
   filter.limit = limit + 1;
   filter.bytes_max = rest::kPageBytes;
   auto page = rest::CutPage(
@@ -497,16 +497,15 @@ rest::Handled ListMonitors(Call& call) {
   problems.Check();
   const base::Uuid bound_to = call.caller.team_id.value_or(call.caller.org_id);
   if (const auto cursor = query.Text("cursor")) {
-    filter.before_id = rest::DecodeIdCursor(MonitorsOf(bound_to), *cursor);
+    filter.before_id = rest::DecodeIdCursor(MonitorsOf(call, bound_to), *cursor);
     if (!filter.before_id) return rest::InvalidCursor();
   }
   if (search.any()) return SearchReply(call, std::move(filter), search, limit);
   auto list = MonitorListParts(call, std::move(filter), limit);
   list.head = "{\"monitors\":[";
-  list.tail = [bound_to](const domain::Monitor* next_after) -> std::string {
+  list.tail = [of = MonitorsOf(call, bound_to)](const domain::Monitor* next_after) -> std::string {
     if (next_after == nullptr) return "]}";
-    return "],\"next_cursor\":\"" + rest::EncodeCursor(MonitorsOf(bound_to), next_after->id) +
-           "\"}";
+    return "],\"next_cursor\":\"" + rest::EncodeCursor(of, next_after->id) + "\"}";
   };
   return SendList(call, std::move(list));
 }

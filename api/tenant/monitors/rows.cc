@@ -56,7 +56,7 @@ PageQuery ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
   query.Finish({"cursor"});
   problems.Check();
   if (const auto text = query.Text("cursor")) {
-    const auto after = rest::DecodeCursor(RowsOf(monitor.id), *text);
+    const auto after = rest::DecodeCursor(RowsOf(call, monitor.id), *text);
     if (!after || *after > std::numeric_limits<int>::max()) {
       throw rest::Refusal(rest::InvalidCursor());
     }
@@ -65,16 +65,16 @@ PageQuery ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
   return page;
 }
 
-std::string RowListTail(const base::Uuid& monitor_id, std::optional<int> next_after) {
+std::string RowListTail(const rest::CursorOf& list, std::optional<int> next_after) {
   if (!next_after) return "]}";
-  return "],\"next_cursor\":\"" +
-         rest::EncodeCursor(RowsOf(monitor_id), std::int64_t{*next_after}) + "\"}";
+  return "],\"next_cursor\":\"" + rest::EncodeCursor(list, std::int64_t{*next_after}) + "\"}";
 }
 
 // Makes a list of rows one of the chosen ones among the next kChosenRowsLookedAtMax; the cursor
 // stands behind those that were looked at.
-void ListChosenOnly(const std::shared_ptr<const domain::Monitor>& shared, store::RowChoice choice,
-                    int after_position, rest::ListPieces<domain::Row>* list) {
+void ListChosenOnly(const std::shared_ptr<const domain::Monitor>& shared, const rest::CursorOf& of,
+                    store::RowChoice choice, int after_position,
+                    rest::ListPieces<domain::Row>* list) {
   const domain::Monitor& monitor = *shared;
   const std::int64_t end = std::min<std::int64_t>(
       monitor.row_count, std::int64_t{after_position} + 1 + kChosenRowsLookedAtMax);
@@ -85,11 +85,10 @@ void ListChosenOnly(const std::shared_ptr<const domain::Monitor>& shared, store:
     return store::ListChosenRows(session, *shared, choice, {position, last_position}, items_max,
                                  rest::kPageBytes);
   };
-  list->tail = [id = monitor.id, last_position,
-                count = monitor.row_count](const domain::Row* next_after) {
-    if (next_after != nullptr) return RowListTail(id, next_after->position);
+  list->tail = [of, last_position, count = monitor.row_count](const domain::Row* next_after) {
+    if (next_after != nullptr) return RowListTail(of, next_after->position);
     const bool more = std::int64_t{last_position} + 1 < count;
-    return RowListTail(id, more ? std::optional<int>(last_position) : std::nullopt);
+    return RowListTail(of, more ? std::optional<int>(last_position) : std::nullopt);
   };
 }
 
@@ -163,11 +162,13 @@ rest::Handled ListRows(Call& call) {
   auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
   list.head = "{\"rows\":[";
   list.limit = page.limit;
-  list.tail = [id = monitor->id](const domain::Row* next_after) {
+  list.tail = [of = RowsOf(call, monitor->id)](const domain::Row* next_after) {
     return RowListTail(
-        id, next_after == nullptr ? std::nullopt : std::optional<int>(next_after->position));
+        of, next_after == nullptr ? std::nullopt : std::optional<int>(next_after->position));
   };
-  if (page.choice) ListChosenOnly(monitor, *page.choice, page.after_position, &list);
+  if (page.choice) {
+    ListChosenOnly(monitor, RowsOf(call, monitor->id), *page.choice, page.after_position, &list);
+  }
   return SendList(call, std::move(list));
 }
 

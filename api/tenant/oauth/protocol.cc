@@ -147,6 +147,9 @@ Authenticated Authenticate(Call& call, const Form& form, std::string_view path, 
     CheckRate(call.parts, count, call.answer.get());
   }
   if (client->organisation_locked) {
+    if (auto elsewhere = AtAnotherCell(call.parts, call.session(), client->org_id)) {
+      throw rest::Refusal(std::move(*elsewhere));
+    }
     throw rest::Refusal(OauthError(403, "organisation_locked",
                                    "your organisation is locked: ask the operator why"));
   }
@@ -180,9 +183,9 @@ rest::Reply Mint(Call& call, const Form& form, const Asking& asking) {
     return OauthError(400, "invalid_scope", "the one scope is full_access");
   }
   const auto ttl = asking.client.token_ttl.value_or(oauth.token_ttl_s);
-  const auto minted =
-      store::MintToken(call.session(), call.parts.clock,
-                       {asking.client, asking.assertion, ttl, oauth.tokens_per_client_max});
+  const auto minted = store::MintToken(
+      call.session(), call.parts.clock,
+      {asking.client, asking.assertion, ttl, oauth.tokens_per_client_max, CellOf(call)});
   if (const auto* token = std::get_if<store::MintedToken>(&minted)) {
     return NoStore(rest::JsonReply(200, {{"access_token", token->token},
                                          {"token_type", "Bearer"},

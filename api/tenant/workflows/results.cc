@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "config/auth_config.h"
 #include "config/config.h"
+#include "domain/auth/cell.h"
 #include "domain/workflow/result_file.h"
 #include "domain/workflow/run_plan.h"
 #include "store/jobs/read.h"
@@ -73,7 +74,8 @@ Json LinkJson(const Call& call, const store::RunView& run, const domain::RunGrap
            domain::ResultFileName(run.workflow_name, shown.sequence_number, shown.name, file)},
           {"download_url",
            PublicAddress(call.parts.config, call.request()) +
-               domain::DownloadPath(file, expires, call.parts.config.security.encryption_key)},
+               domain::DownloadPath(file, expires, call.parts.config.security.encryption_key) +
+               domain::CellQuery(CellOf(call))},
           {"download_expires_in_seconds", domain::kDownloadLifetime.count()},
           {"content_type", domain::ResultContentType(format)},
           {"row_count", block.rows_out},

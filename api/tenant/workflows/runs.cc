@@ -71,14 +71,14 @@ rest::Handled ListRuns(Call& call) {
     if (!exists) return rest::NotFound("workflow");
   }
   if (cursor) {
-    const auto place = rest::DecodeTimedCursor(RunsOf(filter.org_id), *cursor);
+    const auto place = rest::DecodeTimedCursor(RunsOf(call, filter.org_id), *cursor);
     if (!place) return rest::InvalidCursor();
     filter.after = store::RunPlace{place->at, place->id};
   }
   const int limit = std::exchange(filter.limit, filter.limit + 1);
   auto page = rest::CutPage(
       store::ListRuns(call.session(), filter), limit, [&](const store::RunItem& last) {
-        return rest::EncodeCursor(RunsOf(filter.org_id),
+        return rest::EncodeCursor(RunsOf(call, filter.org_id),
                                   rest::TimedPlace{last.run.created_at, last.run.id});
       });
   std::string text = "[";

@@ -26,8 +26,8 @@ struct Shown {
   std::optional<base::Uuid> org_id;  // empty: everybody's
 };
 
-rest::CursorOf TemplatesOf(const base::Uuid& org_id) {
-  return {'w', org_id};
+rest::CursorOf TemplatesOf(const Call& call, const base::Uuid& org_id) {
+  return {'w', org_id, CellOf(call)};
 }
 
 // The blocks' names in the order of their numbers.
@@ -130,7 +130,7 @@ rest::Handled ListTemplates(Call& call) {
   query.Finish();
   problems.Check();
   if (cursor) {
-    filter.after_id = rest::DecodeIdCursor(TemplatesOf(call.caller.org_id), *cursor);
+    filter.after_id = rest::DecodeIdCursor(TemplatesOf(call, call.caller.org_id), *cursor);
     if (!filter.after_id) return rest::InvalidCursor();
   }
   filter.limit = limit + 1;
@@ -138,7 +138,8 @@ rest::Handled ListTemplates(Call& call) {
   Json list{{"templates", Json::array()}};
   if (static_cast<int>(read.size()) > limit) {
     read.resize(static_cast<std::size_t>(limit));
-    list["next_cursor"] = rest::EncodeCursor(TemplatesOf(call.caller.org_id), read.back().of.id);
+    list["next_cursor"] =
+        rest::EncodeCursor(TemplatesOf(call, call.caller.org_id), read.back().of.id);
   }
   for (const Shown& shown : read) {
     list["templates"].push_back(TemplateJson(shown, Graph::kLeftOut));

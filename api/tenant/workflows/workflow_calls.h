@@ -68,11 +68,11 @@ domain::Lane LaneOf(const config::Config& config, store::Session& session,
 inline constexpr std::string_view kNextCursor = "X-Next-Cursor";
 
 // A list's letter stays for good: clients keep cursors.
-inline rest::CursorOf WorkflowsOf(const base::Uuid& org_id) {
-  return {'g', org_id};
+inline rest::CursorOf WorkflowsOf(const Call& call, const base::Uuid& org_id) {
+  return {'g', org_id, CellOf(call)};
 }
-inline rest::CursorOf RunsOf(const base::Uuid& org_id) {
-  return {'u', org_id};
+inline rest::CursorOf RunsOf(const Call& call, const base::Uuid& org_id) {
+  return {'u', org_id, CellOf(call)};
 }
 
 // Answers with this array, whose bytes are taken from the process's budget.

@@ -198,7 +198,7 @@ rest::Handled ListWorkflows(Call& call) {
   store::WorkflowFilter filter{.org_id = call.caller.org_id};
   if (!paged && !cursor) return SendWorkflows(call, std::move(filter));
   if (cursor) {
-    const auto place = rest::DecodeTimedCursor(WorkflowsOf(filter.org_id), *cursor);
+    const auto place = rest::DecodeTimedCursor(WorkflowsOf(call, filter.org_id), *cursor);
     if (!place) return rest::InvalidCursor();
     filter.after = store::WorkflowPlace{place->at, place->id};
   }
@@ -206,7 +206,7 @@ rest::Handled ListWorkflows(Call& call) {
   filter.bytes_max = kPageBytes;
   auto page = rest::CutPage(store::ListWorkflows(call.session(), filter), limit,
                             [&](const store::Workflow& last) {
-                              return rest::EncodeCursor(WorkflowsOf(filter.org_id),
+                              return rest::EncodeCursor(WorkflowsOf(call, filter.org_id),
                                                         rest::TimedPlace{last.created_at, last.id});
                             });
   std::string text = "[";

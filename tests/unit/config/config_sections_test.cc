@@ -116,6 +116,17 @@ TEST(Mail, ARelayNeedsWhatMailIsMadeOf) {
               HasSubstr("[api] public_url"));
 }
 
+TEST(Cell, AnIdIsShortAndOfLowerCaseLettersAndDigits) {
+  for (const char* good : {"", "c2", "eu"}) {
+    EXPECT_EQ(ErrorOf("[cell]\nid = \"" + std::string(good) + "\"\n"), "no error");
+  }
+  for (const char* bad : {"C2", "c_2", "c-2", "toolongid", " c2"}) {
+    EXPECT_THAT(ErrorOf("[cell]\nid = \"" + std::string(bad) + "\"\n"),
+                HasSubstr("1 to 8 lower-case letters and digits"))
+        << bad;
+  }
+}
+
 TEST(Oidc, AWrongCombinationNamesTheKey) {
   const auto error = [](const std::string& keys) { return ErrorOf("[oidc]\n" + keys); };
   const std::string issuer = "issuer = \"https://idp.example/\"\n";

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/uuid.h"
+#include "store/session.h"
+
+// Which organisation lives at which cell (domain/auth/cell.h). Nothing here is asked for a request
+// that is at the right cell. All functions throw as InTransaction does (store/session.h).
+namespace vedette::store {
+
+// Enters the organisations of this cell that the directory does not know. They are few but at the
+// first start with a directory.
+void FillDirectory(Session& session, std::string_view cell);
+
+// Where the organisation lives; empty where the directory does not know it, which then knows none
+// of its moves.
+std::optional<std::string> CellOfOrganisation(Session& session, const base::Uuid& org_id);
+
+// Where the organisation lives that took this API key with it when it left this cell.
+std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key);
+
+struct CellCounts {
+  std::int64_t organisations = 0;
+  std::int64_t checks_due = 0;
+  std::int64_t lag_ms = 0;  // how long the oldest chunk is due
+};
+CellCounts CountCell(Session& session, std::string_view cell);
+
+// What a router has to know of an organisation of this cell.
+struct CellRoute {
+  base::Uuid org_id;
+  std::optional<std::string> external_id;
+  std::vector<std::string> prefixes;  // of its keys that another cell gave out
+};
+// By id, those behind `after`, at most `limit`.
+std::vector<CellRoute> ListCellRoutes(Session& session, std::string_view cell,
+                                      const std::optional<base::Uuid>& after, int limit);
+
+}  // namespace vedette::store

@@ -1,0 +1,280 @@
+"""Three cells on one machine, each with a PostgreSQL of its own, behind the HAProxy and the maps of deploy/cells: requests come
+to the cell that they name, a wrong one says which is right, the directory is everywhere, and the loss of one cell's PostgreSQL is
+nothing to the others."""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from cluster import wait_until
+from testbed import ROOT, Postgres, clean_environment, free_port
+
+DEPLOYED = ROOT / "deploy" / "cells"
+CELLS = ("", "c2", "c3")
+ADMIN_TOKEN = "operators-token"
+# How long requests go on before, and after, a cell's PostgreSQL is lost; by hand longer, to measure.
+SECONDS = float(os.environ.get("VEDETTE_TEST_CELLS_SECONDS", "3"))
+CLIENTS = 2
+ENDS_WITH_US = ("/usr/bin/setpriv", "--pdeathsig", "KILL")
+
+
+def call(url, headers=None, body=None, timeout_s=20):
+    """(status, JSON, headers)."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"content-type": "application/json", **(headers or {})})
+    try:
+        with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            return answer.status, json.loads(answer.read() or b"null"), answer.headers
+    except urllib.error.HTTPError as error:
+        text = error.read()
+        try:
+            return error.code, json.loads(text or b"null"), error.headers
+        except ValueError:  # HAProxy's own
+            return error.code, text, error.headers
+
+
+class Cell:
+    def __init__(self, binary, cell, directory):
+        self.binary, self.id, self.name = binary, cell, cell or "first"
+        self.log = open(directory / f"{self.name}.log", "ab")
+        self.postgres = Postgres(settings={"wal_level": "logical", "max_connections": "60"})
+        self.api_port, self.admin_port = free_port(), free_port()
+        self.api, self.admin = (f"http://127.0.0.1:{port}" for port in (self.api_port, self.admin_port))
+        self.environment = clean_environment({
+            "VEDETTE_DATABASE_URL": self.postgres.tcp_url("cell"), "VEDETTE_CELL_ID": cell,
+            "VEDETTE_API_LISTEN": f"127.0.0.1:{self.api_port}", "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{self.admin_port}",
+            "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
+            "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0"})
+        self.process = None
+
+    def start(self):
+        self.postgres.start()
+        self.postgres.create("cell")
+        done = subprocess.run([self.binary, "migrate"], env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        self.process = subprocess.Popen([*ENDS_WITH_US, self.binary, "serve"], env=self.environment, stdout=self.log,
+                                        stderr=self.log, start_new_session=True)
+
+    def ready(self):
+        try:
+            return call(self.admin + "/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def operate(self, path, body=None):
+        status, answer, _ = call(self.admin + "/admin/v1" + path, {"Authorization": f"Bearer {ADMIN_TOKEN}"}, body)
+        assert status < 300, answer
+        return answer
+
+    def organisation(self):
+        """(id, key)."""
+        org = self.operate("/orgs", {"name": f"at {self.name}", "features": ["monitors"]})["id"]
+        self.operate(f"/orgs/{org}/credits", {"amount": 1000, "reason": "test"})
+        return org, self.operate(f"/orgs/{org}/api-keys", {"name": "k"})["key"]
+
+    def sql(self, statement):
+        return self.postgres.execute("cell", statement)
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait(60)
+        self.postgres.close()
+        self.log.close()
+
+
+class Site:
+    def __init__(self, binary, directory):
+        self.binary, self.directory = binary, directory
+        self.cells = [Cell(binary, cell, directory) for cell in CELLS]
+        self.port, self.haproxy = free_port(), None
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = open(directory / "haproxy.log", "ab")
+
+    def start(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(Cell.start, self.cells))
+        for cell in self.cells:
+            wait_until(f"{cell.name} to be ready", cell.ready)
+        self.connect()
+        named = "".join(f'{cell.id or chr(34) * 2} {cell.admin}\n' for cell in self.cells)
+        (self.directory / "cells").write_text(named)
+
+    def connect(self):
+        """The statements of deploy/cells/directory.sql, each where its comment says."""
+        text = (DEPLOYED / "directory.sql").read_text()
+        for number, cell in enumerate(self.cells, 1):
+            text = text.replace(f"host=db.c{number}.internal dbname=vedette user=vedette_cells",
+                                f"host=127.0.0.1 port={cell.postgres.port} dbname=cell user=vedette")
+        everywhere, first, others = (re.findall(r"^create [^;]+;", part, re.MULTILINE) for part in re.split(r"^-- At.*\n", text, flags=re.MULTILINE)[1:])
+        for cell in self.cells:
+            cell.sql(everywhere[0])
+        for statement in first:
+            self.cells[0].sql(statement)
+        for cell in self.cells[1:]:
+            cell.sql(others[0].replace("to_c2", f"to_{cell.id}"))
+
+    def ctl(self, *arguments, token=ADMIN_TOKEN):
+        return subprocess.run([self.binary, "ctl", "--cells", self.directory / "cells", *arguments],
+                              env=clean_environment({"VEDETTE_ADMIN_TOKEN": token}), capture_output=True, text=True, timeout=60)
+
+    def told(self, *arguments):
+        done = self.ctl(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def route(self):
+        """Maps as ctl prints them now, and an HAProxy that reads them."""
+        maps = self.directory / "maps"
+        maps.mkdir(exist_ok=True)
+        for name in ("cells", "prefixes", "organisations"):
+            (maps / f"{name}.map").write_text(self.told("cell-map", name))
+        text = (DEPLOYED / "haproxy.cfg").read_text().replace("/etc/haproxy/cells", str(maps))
+        text = text.replace("127.0.0.1:8080", f"127.0.0.1:{self.port}").replace("inter 1s", "inter 100ms")
+        for number, cell in enumerate(self.cells, 1):
+            text = text.replace(f"10.0.{number}.11:8080 check port 9464", f"127.0.0.1:{cell.api_port} check port {cell.admin_port}")
+        path = self.directory / "haproxy.cfg"
+        path.write_text(text)
+        if self.haproxy:
+            self.haproxy.terminate()
+            self.haproxy.wait(20)
+        self.haproxy = subprocess.Popen([*ENDS_WITH_US, "/usr/sbin/haproxy", "-db", "-f", path], stdout=self.log, stderr=self.log)
+        wait_until("HAProxy", self._routes)
+
+    def _routes(self):
+        try:
+            return call(self.url + "/openapi.json")[0] == 200
+        except OSError:
+            return False
+
+    def ask(self, key, path, body=None, **headers):
+        return call(self.url + path, {"x-api-key": key, **headers}, body)
+
+    def close(self):
+        if self.haproxy:
+            self.haproxy.kill()
+            self.haproxy.wait(20)
+        for cell in self.cells:
+            cell.close()
+        self.log.close()
+
+
+@pytest.fixture(scope="module")
+def site(request, tmp_path_factory):
+    from pathlib import Path
+    path = Path(request.config.getoption("--build"))
+    it = Site(path / "vedette" if path.is_dir() else path, tmp_path_factory.mktemp("cells"))
+    try:
+        it.start()
+        it.tenants = [cell.organisation() for cell in it.cells]
+        it.route()
+        yield it
+    finally:
+        it.close()
+
+
+def body_of(name):
+    return {"name": name, "key_columns": ["domain"], "struct": {"price": "css:.price"}, "frequency": "1d",
+            "rows": [{"domain": "a.example", "price": "1"}]}
+
+
+def test_a_request_comes_to_the_cell_that_it_names_and_a_wrong_one_says_which(site):
+    for cell, (_, key) in zip(site.cells, site.tenants):
+        assert key.startswith(f"vd_live_{cell.id}_" if cell.id else "vd_live_")
+        for name in ("one", "two"):
+            assert site.ask(key, "/monitors", body_of(f"{name} {cell.name}"))[0] == 200
+        first = site.ask(key, "/monitors?limit=1")[1]
+        assert first["monitors"][0]["name"] == f"two {cell.name}"
+        second = site.ask(key, f"/monitors?limit=1&cursor={first['next_cursor']}")[1]
+        assert second["monitors"][0]["name"] == f"one {cell.name}"
+        for other in site.cells:
+            if other is cell or not cell.id:
+                continue
+            status, answer, headers = call(other.api + "/monitors", {"x-api-key": key})
+            assert (status, answer["error"], answer["cell"], headers["X-Cell"]) == (421, "wrong_cell", cell.id, cell.id)
+    # By the header alone, as the dashboard asks before anybody is signed in: each cell has its own document of OAuth.
+    for cell in site.cells[1:]:
+        status, answer, _ = call(site.url + "/dashboard/invitation", {"x-cell": cell.id}, {"token": "vd_inv_c9_" + "a" * 43})
+        assert (status, answer["cell"]) == (421, "c9"), "an invitation names its cell, too"
+
+
+def test_the_directory_and_the_operator_know_all_cells(site):
+    wanted = {(org, cell.id) for cell, (org, _) in zip(site.cells, site.tenants)}
+    for cell in site.cells:
+        wait_until("the directory", lambda: set(cell.sql("SELECT org_id::text, cell FROM cell_directory")) == wanted)
+    shown = json.loads(site.told("--json", "cells"))["items"]
+    assert [(one["cell"], one["reachable"], one["organisations"]) for one in shown] == [(cell, True, 1) for cell in CELLS]
+    found = json.loads(site.told("--json", "org-find", "at c3"))["items"]
+    assert [(one["cell"], one["id"]) for one in found] == [("c3", site.tenants[2][0])]
+    assert json.loads(site.told("--json", "--cell", "c2", "orgs"))["items"][0]["id"] == site.tenants[1][0]
+    assert "no cell" in site.ctl("--cell", "c9", "orgs").stderr
+    organisations = site.told("cell-map", "organisations")
+    assert set(organisations.splitlines()) == {f"{org} cell_{cell}" for org, cell in wanted}
+
+
+def test_an_organisation_that_has_moved_is_found_by_its_old_keys(site):
+    # What a move does, at its end.
+    first, second = site.cells[:2]
+    org, key = first.organisation()
+    for table, column in (("organisation", "id"), ("account", "org_id"), ("api_key", "org_id")):
+        row = first.sql(f"SELECT to_jsonb(t)::text FROM {table} t WHERE {column} = '{org}'")[0][0].replace("'", "''")
+        second.sql(f"INSERT INTO {table} SELECT * FROM jsonb_populate_record(null::{table}, '{row}')")
+    first.sql(f"UPDATE organisation SET locked = true WHERE id = '{org}'")
+    first.sql(f"UPDATE cell_directory SET cell = 'c2', changed_at = now() WHERE org_id = '{org}'")
+    wait_until("the directory", lambda: second.sql(f"SELECT cell FROM cell_directory WHERE org_id = '{org}'") == [("c2",)])
+    status, answer, _ = site.ask(key, "/monitors")
+    assert (status, answer["cell"]) == (421, "c2"), "the router does not know yet"
+    assert site.ask(key, "/monitors", **{"x-cell": "c2"})[0] == 200, "the client goes where the answer sends it"
+    site.route()
+    assert site.ask(key, "/monitors")[0] == 200
+    # Until the old cell has forgotten the organisation, and after.
+    first.sql(f"DELETE FROM api_key WHERE org_id = '{org}'")
+    status, answer, _ = call(first.api + "/monitors", {"x-api-key": key})
+    assert (status, answer["cell"]) == (421, "c2")
+
+
+def p99(latencies):
+    return sorted(latencies)[int(len(latencies) * 0.99)]
+
+
+def ask_for(site, key, seconds):
+    """Latencies of requests that were all answered well."""
+    latencies, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        began = time.monotonic()
+        status, answer, _ = site.ask(key, "/monitors?limit=1")
+        latencies.append(time.monotonic() - began)
+        assert status == 200, answer
+    return latencies
+
+
+def test_the_loss_of_one_cells_postgresql_is_nothing_to_the_others(site):
+    """0 lost at the others: each request is answered and each check that is asked for is made. VEDETTE_TEST_CELLS_SECONDS=60 -s
+    measures their latencies, before and after."""
+    others = site.tenants[1:]
+    monitors = [site.ask(key, "/monitors", body_of("checked"))[1]["id"] for _, key in others]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        load = lambda: [x for part in pool.map(lambda n: ask_for(site, others[n % 2][1], SECONDS), range(2 * CLIENTS)) for x in part]  # noqa: E731
+        before = load()
+        site.cells[0].postgres.stop(9)
+        for (_, key), monitor in zip(others, monitors):
+            assert site.ask(key, f"/monitors/{monitor}/trigger", {})[0] == 200
+        after = load()
+    print(f"p99 before {p99(before) * 1e3:.2f} ms ({len(before)} requests), after {p99(after) * 1e3:.2f} ms ({len(after)}), "
+          f"ratio {p99(after) / p99(before):.2f}")
+    for cell, monitor in zip(site.cells[1:], monitors):
+        made = f"SELECT count(*) FROM row_state WHERE monitor_id = '{monitor}' AND last_run_at IS NOT NULL"
+        wait_until("the checks", lambda: cell.sql(made) == [(1,)])
+    assert site.ask(site.tenants[0][1], "/monitors")[0] == 503, "its own organisations are told to come later"
+    shown = json.loads(site.told("--json", "cells"))["items"]
+    assert [one["reachable"] for one in shown] == [False, True, True]
+    # And it comes back by itself.
+    site.cells[0].postgres.start()
+    wait_until("the first cell to be back", lambda: site.ask(site.tenants[0][1], "/monitors")[0] == 200)
