@@ -16,6 +16,7 @@
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/members.h"
+#include "store/accounts/sign_in.h"
 
 namespace vedette::admin {
 namespace {
@@ -106,6 +107,10 @@ rest::Handled PostInvitation(Call& call) {
   const auto name = body.Text("role", rest::Presence::kRequired, 1, kUserCharsMax);
   const auto role = domain::ParseMemberRole(name.value_or(std::string()));
   if (!role) body.Refuse("role", "Input should be 'viewer', 'member' or 'owner'");
+  if (!body.IsNull("team_id")) order.team_id = body.Id("team_id", rest::Presence::kOptional);
+  if (order.team_id && role == domain::MemberRole::kOwner) {
+    body.Refuse("team_id", "An owner is one of the whole organisation");
+  }
   const auto reason = body.Reason();
   body.Check();
   order.role = *role;
@@ -114,11 +119,28 @@ rest::Handled PostInvitation(Call& call) {
                                   AuditOf(call, "invitation.create", reason));
   using Kind = store::InviteOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return rest::NotFound("organisation");
+  if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
   if (made.kind == Kind::kTooMany) return rest::Conflict("100 invitations are waiting already");
   return rest::JsonReply(
       201, {{"id", made.id.ToString()},
             {"link", call.parts.config.public_url + "/dashboard#/invitation/" + made.token},
             {"expires_at", TimeJson(made.expires_at)}});
+}
+
+rest::Handled PostReset(Call& call) {
+  CallBody body(call);
+  const std::string email = base::AsciiLower(
+      body.FilledText("email", rest::Presence::kRequired, kUserCharsMax).value_or(std::string()));
+  const auto reason = body.Reason();
+  body.Check();
+  const auto link = store::MakeReset(call.session(), call.parts.clock, call.Id(0), email, false,
+                                     AuditOf(call, "password.reset_link", reason));
+  if (link.kind != store::ResetLink::Kind::kDone) {
+    return rest::NotFound("member of this organisation");
+  }
+  return rest::JsonReply(
+      201, {{"link", call.parts.config.public_url + "/dashboard#/reset/" + link.token},
+            {"expires_at", TimeJson(link.expires_at)}});
 }
 
 rest::Handled GetUsers(Call& call) {

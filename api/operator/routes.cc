@@ -86,6 +86,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/orgs/{id}/sessions", GetSessions},
     {"DELETE", "/admin/v1/orgs/{id}/sessions/{id}", DeleteSession, {.body = kJson}},
     {"POST", "/admin/v1/orgs/{id}/invitations", PostInvitation, {.body = kJson}},
+    {"POST", "/admin/v1/orgs/{id}/resets", PostReset, {.body = kJson}},
     {"GET", "/admin/v1/orgs/{id}/users", GetUsers},
     {"DELETE", "/admin/v1/orgs/{id}/users/{user}", DeleteUser, {.body = kJson}},
     {"POST",
