@@ -31,13 +31,16 @@ struct Authenticator {
     const std::string data = Data(0x40) + std::string(16, '\0') + '\0' +
                              static_cast<char>(credential_id.size()) + credential_id + CoseKey() +
                              behind;
+    // A length is written in as few bytes as it takes.
+    const std::string size =
+        data.size() < 256 ? '\x58' + Two(data.size()).substr(1) : '\x59' + Two(data.size());
     return "\xa3\x63"
            "fmt\x64none\x67"
            "attStmt" +
            statement +
            "\x68"
-           "authData\x59" +
-           Two(data.size()) + data;
+           "authData" +
+           size + data;
   }
   domain::PasskeyAnswer Sign(const std::string& asked) const {
     domain::PasskeyAnswer answer{ClientData(false, asked), Data(0) + behind, {}};

@@ -253,6 +253,7 @@ TEST_F(ApiPasskeys, AnOwnerDoesNotOpenTheOtherOrganisationsOfAMember) {
 // Members of one team.
 
 TEST_F(ApiPasskeys, AMemberOfATeamSeesWhatIsTheTeamsAndAChangeHoldsAtOnce) {
+  Take(Invite("ada@example.com", "owner"));
   const std::string team = NewTeam(acme.org_id);
   const std::string theirs = NewKey(acme.org_id, team);
   const std::string all = NewMonitor();
@@ -275,7 +276,7 @@ TEST_F(ApiPasskeys, AMemberOfATeamSeesWhatIsTheTeamsAndAChangeHoldsAtOnce) {
   EXPECT_EQ(Ask("POST", path, Json{{"role", "viewer"}}).status, 200);
   EXPECT_EQ(sees(all), 404) << "he stays of his team";
   const Json members = Ask("GET", "/account/members").body;
-  EXPECT_EQ(members["members"][0]["team_id"], team);
+  EXPECT_EQ(members["members"][1]["team_id"], team);
   EXPECT_EQ(members["teams"][0]["id"], team);
 }
 
@@ -302,7 +303,7 @@ TEST_F(ApiPasskeys, ATeamOfAnotherOrganisationIsNotThere) {
                 Json{{"email", "ada@example.com"}, {"role", "viewer"}, {"team_id", foreign}})
                 .status,
             404);
-  Take(Invite("bob@example.com", "viewer"));
+  Take(Invite("bob@example.com", "owner"));
   EXPECT_EQ(Ask("POST", "/account/members/bob%40example.com/update",
                 Json{{"role", "viewer"}, {"team_id", foreign}})
                 .status,
