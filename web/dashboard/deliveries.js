@@ -1,7 +1,7 @@
 // Webhooks that were given up: sent again one by one, or many by what they are of.
 
 import {ask} from './api.js';
-import {h, number, replace, table, when} from './dom.js';
+import {h, number, replace, when} from './dom.js';
 import {again, button, field, form, guarded, list, say} from './parts.js';
 
 function replayForm() {
@@ -24,14 +24,9 @@ function attempts(delivery) {
   const show = async () => {
     if (!details.open || box.childElementCount > 0) return;
     const {attempts: all} = await ask('GET', `/account/deliveries/${delivery.id}/attempts`);
-    replace(box, table('Attempts', [
-      ['No.', a => number(a.attempt), 'n'],
-      ['When', a => when(a.attempted_at)],
-      ['Status', a => a.status_code ?? '–', 'n'],
-      ['Took', a => `${Math.round(a.duration_ms)} ms`, 'n'],
-      ['What came of it', a => a.delivered ? 'delivered' : a.error ?? '–'],
-      ['Answer', a => a.answer ? h('code', null, a.answer) : '–'],
-    ], all, 'They are not kept any more.'));
+    replace(box, all.length === 0 ? 'They are not kept any more.' : h('ol', {class: 'tries', start: all[0].attempt}, all.map(a =>
+      h('li', null, when(a.attempted_at), `, ${Math.round(a.duration_ms)} ms: ${a.delivered ? 'delivered' : a.error ?? 'no answer'}`,
+        a.answer && h('div', {class: 'note'}, 'Answered: ', h('code', null, a.answer))))));
   };
   const details = h('details', {toggle: () => guarded(show)}, h('summary', null, number(delivery.attempts)), box);
   return details;

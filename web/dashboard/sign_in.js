@@ -107,7 +107,7 @@ export async function ways() {
   const name = h('input', {required: true, maxlength: 100, placeholder: 'My laptop'});
   return h('div', null, h('h2', null, 'Signing in'),
     h('h3', null, 'Passkeys'),
-    table('Passkeys', [
+    table('Yours', [
       ['Name', k => k.name],
       ['Since', k => when(k.created_at)],
       ['Last used', k => when(k.last_used_at)],

@@ -45,6 +45,11 @@ base::Json MembershipJson(const store::Membership& one) {
           {"role", domain::MemberRoleName(one.role)}};
 }
 
+// The name of the team to which the member is limited.
+base::Json TeamJson(const std::optional<store::OwnSession>& own) {
+  return own && own->team ? base::Json(own->team->name) : base::Json(nullptr);
+}
+
 // The answer that takes the cookie away.
 rest::Reply SignedOut() {
   rest::Reply reply = rest::JsonReply(200, {{"signed_out", true}});
@@ -219,6 +224,7 @@ rest::Reply OpenSession(Call& call, const std::string& email, const store::Membe
   if (made.kind != store::SessionOutcome::Kind::kDone) return WrongPassword();
   base::Json body = MembershipJson(membership);
   body["email"] = email;
+  body["team"] = TeamJson(store::FindSession(call.session(), made.token));
   body["csrf_token"] = CsrfTokenOf(made.token);
   body["expires_at"] = base::FormatTimestamp(made.expires_at);
   rest::Reply reply = rest::JsonReply(200, body);
@@ -376,7 +382,7 @@ rest::Handled ShowOwnSession(Call& call) {
             {"org_id", call.caller.org_id.ToString()},
             {"organisation", own.organisation},
             {"role", domain::MemberRoleName(own.role.value_or(domain::MemberRole::kOwner))},
-            {"team", own.team ? base::Json(own.team->name) : base::Json(nullptr)},
+            {"team", TeamJson(own)},
             {"csrf_token", CsrfTokenOf(token)},
             {"expires_at", base::FormatTimestamp(own.expires_at)}});
 }
