@@ -217,9 +217,6 @@ bool IsClaimName(std::string_view claim) {
 
 void ValidateOidc(const Config& config) {
   const OidcConfig& oidc = config.oidc;
-  if (oidc.client_id.empty() && !oidc.client_secret.empty()) {
-    Fail("[oidc] client_secret: needs [oidc] client_id, which is empty");
-  }
   if (oidc.issuer.empty()) {
     for (const auto& [key, value] :
          {std::pair("audience", &oidc.audience), std::pair("org_claim", &oidc.org_claim),
