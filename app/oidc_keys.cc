@@ -22,10 +22,10 @@ std::optional<domain::JwtFault> FaultOf(const net::HttpResponse& response) {
 
 }  // namespace
 
-OidcKeys::OidcKeys(base::EventLoop& loop, Get get, const base::Clock& clock,
+OidcKeys::OidcKeys(base::EventLoop& loop, Ask ask, const base::Clock& clock,
                    metrics::Metrics& metrics, const config::Config& config, base::Logger log)
     : loop_(loop),
-      get_(std::move(get)),
+      ask_(std::move(ask)),
       clock_(clock),
       metrics_(metrics),
       config_(config),
@@ -40,7 +40,7 @@ void OidcKeys::Start() {
 
 api::ProviderKeys::View OidcKeys::Now() const {
   const std::lock_guard lock(mutex_);
-  return {keys_, cache_, Moment(clock_)};
+  return {keys_, cache_, Moment(clock_), endpoints_};
 }
 
 void OidcKeys::Fetch(std::function<void()> then) {
@@ -68,13 +68,24 @@ void OidcKeys::Join(std::function<void()> then) {
   if (!view.cache.under_way) Begin();
 }
 
+void OidcKeys::Redeem(std::string form, std::function<void(Redeemed)> done) {
+  loop_.Post([this, form = std::move(form), done = std::move(done)] {
+    const View view = Now();
+    if (!view.endpoints) return done({{}, "the provider has no token endpoint"});
+    ask_(view.endpoints->token, form, [done](const net::HttpResponse& response) {
+      auto fault = FaultOf(response);
+      done(fault ? Redeemed{{}, std::move(fault->reason)} : Redeemed{response.body, {}});
+    });
+  });
+}
+
 void OidcKeys::Begin() {
   {
     const std::lock_guard lock(mutex_);
     cache_.tried_at = Moment(clock_);
     cache_.under_way = true;
   }
-  get_(domain::DiscoveryUrl(config_.oidc.issuer),
+  ask_(domain::DiscoveryUrl(config_.oidc.issuer), {},
        [this](const net::HttpResponse& response) { ReadDocument(response); });
 }
 
@@ -88,7 +99,11 @@ void OidcKeys::ReadDocument(const net::HttpResponse& response) {
     End(std::move(*fault));
     return;
   }
-  get_(std::get<std::string>(url), [this](const net::HttpResponse& keys) {
+  if (auto endpoints = domain::ReadSignInEndpoints(response.body, config_.oidc.issuer)) {
+    const std::lock_guard lock(mutex_);
+    endpoints_ = std::make_shared<const domain::SignInEndpoints>(std::move(*endpoints));
+  }
+  ask_(std::get<std::string>(url), {}, [this](const net::HttpResponse& keys) {
     if (auto fault = FaultOf(keys)) {
       End(std::move(*fault));
       return;

@@ -28,17 +28,20 @@ namespace vedette::app {
 // Built while the loop does not run.
 class OidcKeys final : public api::ProviderKeys {
  public:
-  // Gets a URL of the operator's; the callback runs once, on the loop thread, never from inside.
-  using Get = std::function<void(const std::string& url, std::function<void(net::HttpResponse)>)>;
+  // Gets a URL of the operator's, or posts a form to it where that is not empty; the callback runs
+  // once, on the loop thread, never from inside.
+  using Ask = std::function<void(const std::string& url, const std::string& form,
+                                 std::function<void(net::HttpResponse)>)>;
 
   // What is handed in must outlive this object.
-  OidcKeys(base::EventLoop& loop, Get get, const base::Clock& clock, metrics::Metrics& metrics,
+  OidcKeys(base::EventLoop& loop, Ask ask, const base::Clock& clock, metrics::Metrics& metrics,
            const config::Config& config, base::Logger log);
 
   void Start();  // loop thread; nothing happens where [oidc] names no issuer
 
   View Now() const override;
   void Fetch(std::function<void()> then) override;
+  void Redeem(std::string form, std::function<void(Redeemed)> done) override;
 
  private:
   using Outcome = std::variant<std::vector<domain::SetKey>, domain::JwtFault>;
@@ -51,15 +54,16 @@ class OidcKeys final : public api::ProviderKeys {
   void ShowAge();
 
   base::EventLoop& loop_;
-  const Get get_;
+  const Ask ask_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const config::Config& config_;
   const base::Logger log_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const std::vector<domain::SetKey>> keys_;  // guarded by mutex_
-  domain::KeyCache cache_;                                   // guarded by mutex_; since boot
+  std::shared_ptr<const std::vector<domain::SetKey>> keys_;   // guarded by mutex_
+  domain::KeyCache cache_;                                    // guarded by mutex_; since boot
+  std::shared_ptr<const domain::SignInEndpoints> endpoints_;  // guarded by mutex_
 
   // Loop thread.
   std::vector<std::function<void()>> waiting_;  // for the fetch that is under way

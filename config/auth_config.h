@@ -69,6 +69,10 @@ struct OidcConfig {
   std::string team_claim;    // empty: tokens are for the whole organisation
   std::string user_claim;
   std::vector<std::string> algorithms;
+  // The client that the dashboard is at the provider, by which its members sign in; empty: none do.
+  // One without a secret is a public client.
+  std::string client_id;
+  std::string client_secret;
   // How far ahead a token may expire; it has no key.
   std::chrono::seconds lifetime_max_s{86'400};
 

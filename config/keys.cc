@@ -99,8 +99,9 @@ void AddCredentials(Config& c, std::vector<Key>* table) {
        {"organisation", &c.oidc.organisation, kText},
        {"team_claim", &c.oidc.team_claim, kText},
        {"user_claim", &c.oidc.user_claim, kNonEmptyText},
-       {"algorithms", &c.oidc.algorithms,
-        Choice("RS256, PS256, ES256, EdDSA", Kind::kChoiceList)}});
+       {"algorithms", &c.oidc.algorithms, Choice("RS256, PS256, ES256, EdDSA", Kind::kChoiceList)},
+       {"client_id", &c.oidc.client_id, kText},
+       {"client_secret", &c.oidc.client_secret, kSecretText}});
   Add(table, "security",
       {{"encryption_key", &c.security.encryption_key, Secret(Kind::kOptionalKey)},
        {"encryption_keys_old", &c.security.encryption_keys_old, Secret(Kind::kKeyList)}});

@@ -215,12 +215,13 @@ bool IsClaimName(std::string_view claim) {
   return true;
 }
 
-void ValidateOidc(const OidcConfig& oidc) {
+void ValidateOidc(const Config& config) {
+  const OidcConfig& oidc = config.oidc;
   if (oidc.issuer.empty()) {
     for (const auto& [key, value] :
          {std::pair("audience", &oidc.audience), std::pair("org_claim", &oidc.org_claim),
-          std::pair("organisation", &oidc.organisation),
-          std::pair("team_claim", &oidc.team_claim)}) {
+          std::pair("organisation", &oidc.organisation), std::pair("team_claim", &oidc.team_claim),
+          std::pair("client_id", &oidc.client_id)}) {
       if (value->empty()) continue;
       Fail(fmt::format("[oidc] {} = \"{}\": needs [oidc] issuer, which is empty", key, *value));
     }
@@ -243,6 +244,9 @@ void ValidateOidc(const OidcConfig& oidc) {
         std::pair("user_claim", &oidc.user_claim)}) {
     if (IsClaimName(*claim)) continue;
     Fail(fmt::format("[oidc] {} = \"{}\": must be a member's name or a JSON Pointer", key, *claim));
+  }
+  if (!oidc.client_id.empty() && config.public_url.empty()) {
+    Fail("[oidc] client_id: needs [api] public_url, where the provider sends people back");
   }
 }
 
@@ -291,7 +295,7 @@ void AddRecipes(Config* config) {
 }
 
 void Validate(const Config& config) {
-  ValidateOidc(config.oidc);
+  ValidateOidc(config);
   ValidateJwks(config.jwks);
   ValidateSearch(config.search);
   ValidateJobs(config);

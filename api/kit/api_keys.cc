@@ -34,11 +34,11 @@ base::Json ApiKeyJson(const store::ApiKey& key) {
   };
 }
 
-std::string InvitationLink(const std::string& public_url, const std::string& cell,
-                           const std::string& token) {
-  std::string page = public_url + "/dashboard";
-  if (!cell.empty()) page += fmt::format("?{}={}", domain::kCellParameter, cell);
-  return page + "#/invitation/" + token;
+std::string DashboardLink(const std::string& public_url, const std::string& cell,
+                          const std::string& page) {
+  std::string link = public_url + "/dashboard";
+  if (!cell.empty()) link += fmt::format("?{}={}", domain::kCellParameter, cell);
+  return link + page;
 }
 
 store::NewApiKey ReadNewApiKey(BodyReader* body, base::Timestamp now) {

@@ -12,9 +12,9 @@ namespace vedette::rest {
 
 base::Json ApiKeyJson(const store::ApiKey& key);
 
-// The link of an invitation, which names the cell that gives it out.
-std::string InvitationLink(const std::string& public_url, const std::string& cell,
-                           const std::string& token);
+// The link to a page of the dashboard ("#/invitation/..."), which names the cell that gives it out.
+std::string DashboardLink(const std::string& public_url, const std::string& cell,
+                          const std::string& page);
 
 // The members of a new key: name, and optionally scopes, expires_at, which is behind `now`, and
 // team_id.

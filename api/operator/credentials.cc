@@ -17,6 +17,7 @@
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/members.h"
+#include "store/accounts/sign_in.h"
 
 namespace vedette::admin {
 namespace {
@@ -108,6 +109,10 @@ rest::Handled PostInvitation(Call& call) {
   const auto name = body.Text("role", rest::Presence::kRequired, 1, kUserCharsMax);
   const auto role = domain::ParseMemberRole(name.value_or(std::string()));
   if (!role) body.Refuse("role", "Input should be 'viewer', 'member' or 'owner'");
+  if (!body.IsNull("team_id")) order.team_id = body.Id("team_id", rest::Presence::kOptional);
+  if (order.team_id && role == domain::MemberRole::kOwner) {
+    body.Refuse("team_id", "An owner is one of the whole organisation");
+  }
   const auto reason = body.Reason();
   body.Check();
   order.role = *role;
@@ -117,11 +122,31 @@ rest::Handled PostInvitation(Call& call) {
                                   AuditOf(call, "invitation.create", reason));
   using Kind = store::InviteOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return rest::NotFound("organisation");
+  if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
   if (made.kind == Kind::kTooMany) return rest::Conflict("100 invitations are waiting already");
+  return rest::JsonReply(201,
+                         {{"id", made.id.ToString()},
+                          {"link", rest::DashboardLink(call.parts.config.public_url, order.cell,
+                                                       "#/invitation/" + made.token)},
+                          {"expires_at", TimeJson(made.expires_at)}});
+}
+
+rest::Handled PostReset(Call& call) {
+  CallBody body(call);
+  const std::string email = base::AsciiLower(
+      body.FilledText("email", rest::Presence::kRequired, kUserCharsMax).value_or(std::string()));
+  const auto reason = body.Reason();
+  body.Check();
+  const auto link = store::MakeReset(call.session(), call.parts.clock, call.Id(0), email,
+                                     {.cell = call.parts.config.cell.id},
+                                     AuditOf(call, "password.reset_link", reason));
+  if (link.kind != store::ResetLink::Kind::kDone) {
+    return rest::NotFound("member of this organisation");
+  }
   return rest::JsonReply(
-      201, {{"id", made.id.ToString()},
-            {"link", rest::InvitationLink(call.parts.config.public_url, order.cell, made.token)},
-            {"expires_at", TimeJson(made.expires_at)}});
+      201, {{"link", rest::DashboardLink(call.parts.config.public_url, call.parts.config.cell.id,
+                                         "#/reset/" + link.token)},
+            {"expires_at", TimeJson(link.expires_at)}});
 }
 
 rest::Handled GetUsers(Call& call) {

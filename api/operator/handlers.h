@@ -188,6 +188,7 @@ rest::Handled PostSession(Call& call);
 rest::Handled GetSessions(Call& call);
 rest::Handled DeleteSession(Call& call);
 rest::Handled PostInvitation(Call& call);
+rest::Handled PostReset(Call& call);
 rest::Handled GetUsers(Call& call);
 rest::Handled DeleteUser(Call& call);
 

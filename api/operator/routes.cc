@@ -92,6 +92,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/orgs/{id}/sessions", GetSessions},
     {kAdmin, "DELETE", "/admin/v1/orgs/{id}/sessions/{id}", DeleteSession},
     {kAdmin, "POST", "/admin/v1/orgs/{id}/invitations", PostInvitation},
+    {kAdmin, "POST", "/admin/v1/orgs/{id}/resets", PostReset},
     {"GET", "/admin/v1/orgs/{id}/users", GetUsers},
     {kAdmin, "DELETE", "/admin/v1/orgs/{id}/users/{user}", DeleteUser},
     {kOperator, "POST", "/admin/v1/orgs/{id}/monitors", PostTenantMonitor, kTenantBodyBytesMax},

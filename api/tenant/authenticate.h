@@ -71,4 +71,10 @@ using TokenVerdict = std::variant<domain::ExternalToken, domain::JwtFault, KeysW
 TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
                                 const ProviderKeys::View& keys, base::Timestamp now);
 
+// The same of an ID token that a sign-in at the provider brought, whose nonce is `nonce`.
+using IdTokenVerdict = std::variant<domain::IdToken, domain::JwtFault, KeysWanted>;
+IdTokenVerdict JudgeIdToken(std::string_view text, std::string_view nonce,
+                            const config::Config& config, const ProviderKeys::View& keys,
+                            base::Timestamp now);
+
 }  // namespace vedette::api

@@ -40,24 +40,9 @@ bool IsTokenText(std::string_view text) {
          text.starts_with(store::kSessionTokenPrefix);
 }
 
-// The session's token in the cookies of a request; empty where there is none of good form, or where
-// there are two.
+// The session's token in the cookies of a request; empty where there is none of good form.
 std::string_view SessionOf(const net::ServerRequest& request) {
-  std::string_view found;
-  for (const auto& [header, value] : request.headers) {
-    if (header != "cookie") continue;
-    std::string_view rest = value;
-    while (!rest.empty()) {
-      const std::string_view pair = rest.substr(0, rest.find(';'));
-      rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
-      const std::string_view cookie = base::Trim(pair, base::kBlankSpace);
-      if (!cookie.starts_with(kSessionCookie)) continue;
-      const std::string_view behind = cookie.substr(kSessionCookie.size());
-      if (!behind.starts_with('=')) continue;
-      if (!found.empty()) return {};
-      found = behind.substr(1);
-    }
-  }
+  const std::string_view found = CookieOf(request, kSessionCookie);
   const bool good = found.starts_with(store::kSessionTokenPrefix) && store::IsToken(found);
   return good ? found : std::string_view();
 }
@@ -76,6 +61,25 @@ std::variant<Credential, CredentialFault> CookieCredential(const net::ServerRequ
 
 std::string CsrfTokenOf(std::string_view session_token) {
   return base::HexEncode(base::HmacSha256(session_token, "csrf"));
+}
+
+std::string_view CookieOf(const net::ServerRequest& request, std::string_view name) {
+  std::string_view found;
+  for (const auto& [header, value] : request.headers) {
+    if (header != "cookie") continue;
+    std::string_view rest = value;
+    while (!rest.empty()) {
+      const std::string_view pair = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+      const std::string_view cookie = base::Trim(pair, base::kBlankSpace);
+      if (!cookie.starts_with(name)) continue;
+      const std::string_view behind = cookie.substr(name.size());
+      if (!behind.starts_with('=')) continue;
+      if (!found.empty()) return {};
+      found = behind.substr(1);
+    }
+  }
+  return found;
 }
 
 std::variant<Credential, CredentialFault> FindCredential(const net::ServerRequest& request) {

@@ -36,6 +36,9 @@ inline constexpr std::string_view kSessionCookie = "__Host-vedette";
 inline constexpr std::string_view kCsrfHeader = "x-csrf-token";
 std::string CsrfTokenOf(std::string_view session_token);
 
+// The value of a cookie; empty where there is none, or where there are two.
+std::string_view CookieOf(const net::ServerRequest& request, std::string_view name);
+
 // Why a request shows none that could be good: what is answered, before any look at the database.
 enum class CredentialFault {
   kMissing,         // no credential; or a scheme that is not Bearer, without a key

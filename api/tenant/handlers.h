@@ -148,6 +148,7 @@ rest::Handled RevokeSigningSecret(Call& call);
 
 // account/deliveries.cc
 rest::Handled ListOwnDeliveries(Call& call);
+rest::Handled ListOwnAttempts(Call& call);
 rest::Handled ResendDelivery(Call& call);
 rest::Handled ReplayOwnDeliveries(Call& call);
 rest::Handled ListOwnAudit(Call& call);
@@ -171,6 +172,27 @@ rest::Handled SignOutEverywhere(Call& call);
 rest::Handled SignIn(Call& call);
 rest::Handled ShowInvitation(Call& call);
 rest::Handled TakeInvitation(Call& call);
+rest::Handled ShowSignIn(Call& call);
+rest::Handled SignInByPasskey(Call& call);
+rest::Handled ChooseOrganisation(Call& call);
+
+// dashboard/passkeys.cc
+rest::Handled ChallengePasskey(Call& call);
+rest::Handled OfferInvitationPasskey(Call& call);
+rest::Handled ListOwnPasskeys(Call& call);
+rest::Handled OfferPasskey(Call& call);
+rest::Handled AddOwnPasskey(Call& call);
+rest::Handled RemoveOwnPasskey(Call& call);
+
+// dashboard/passwords.cc
+rest::Handled ChangeOwnPassword(Call& call);
+rest::Handled CreateReset(Call& call);
+rest::Handled ShowReset(Call& call);
+rest::Handled TakeReset(Call& call);
+
+// dashboard/provider.cc
+rest::Handled StartProviderSignIn(Call& call);
+rest::Handled FinishProviderSignIn(Call& call);
 
 // dashboard/files.cc
 rest::Handled ShowDashboard(Call& call);

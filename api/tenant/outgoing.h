@@ -32,6 +32,13 @@ class ProviderKeys {
     std::shared_ptr<const std::vector<domain::SetKey>> keys;  // null before the first fetch
     domain::KeyCache cache;
     base::Timestamp now;  // by the clock that the cache's times are of
+    // Null before the first fetch, and where the provider has none.
+    std::shared_ptr<const domain::SignInEndpoints> endpoints{};
+  };
+  // What the provider gave for a code.
+  struct Redeemed {
+    std::string body;   // of a 200
+    std::string error;  // a sentence for the log, where there was none
   };
 
   virtual ~ProviderKeys() = default;
@@ -41,6 +48,10 @@ class ProviderKeys {
   // `then` runs exactly once, on any thread: once that fetch has ended, or soon where there is
   // none.
   virtual void Fetch(std::function<void()> then) = 0;
+
+  // Sends the form, which has the code of a sign-in, to the provider's token endpoint. `done` runs
+  // exactly once, on any thread, within the timeout of a fetch and a little.
+  virtual void Redeem(std::string form, std::function<void(Redeemed)> done) = 0;
 };
 
 // How one test notification went.

@@ -103,16 +103,22 @@ ApiRole::ApiRole(const Core& core, Pools& pools, ProbeSet& probes, rest::KeyFetc
 
 void ApiRole::BuildKeys(const Core& core) {
   oidc_client_ = std::make_unique<net::HttpClient>(loop_, config_.net);
-  const auto get = [this](const std::string& url, std::function<void(net::HttpResponse)> done) {
+  const auto ask = [this](const std::string& url, const std::string& form,
+                          std::function<void(net::HttpResponse)> done) {
     net::HttpRequest request;
     request.url = url;
     request.headers = {{"Accept", "application/json"}};
+    if (!form.empty()) {
+      request.method = "POST";
+      request.headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
+      request.body = form;
+    }
     request.trust = net::Trust::kOperator;
     request.timeout = config_.jwks.timeout_ms;
     request.body_bytes_max = config_.jwks.bytes_max;
     oidc_client_->Send(std::move(request), std::move(done));
   };
-  oidc_keys_ = std::make_unique<OidcKeys>(loop_, get, core.clock, core.metrics, config_,
+  oidc_keys_ = std::make_unique<OidcKeys>(loop_, ask, core.clock, core.metrics, config_,
                                           core.log.For("oidc"));
 }
 

@@ -113,6 +113,20 @@ std::string DiscoveryUrl(std::string_view issuer) {
   return std::string(issuer) + "/.well-known/openid-configuration";
 }
 
+namespace {
+
+// The URL that a member of the document is: https, or http where the issuer itself is.
+std::optional<std::string> EndpointOf(const base::Json& document, std::string_view name,
+                                      std::string_view issuer) {
+  auto url = TextClaim(document, name, kUrlBytesMax);
+  if (!url) return std::nullopt;
+  const bool plain = issuer.starts_with("http://") && url->starts_with("http://");
+  if (!plain && !url->starts_with("https://")) return std::nullopt;
+  return url;
+}
+
+}  // namespace
+
 std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::string_view issuer) {
   base::Json document;
   if (const auto error = base::ParseJson(text, &document, kLimits)) {
@@ -122,11 +136,22 @@ std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::st
   if (TextClaim(document, "issuer", kUrlBytesMax) != issuer) {
     return JwtFault{"the discovery document names another issuer than [oidc] issuer"};
   }
-  auto url = TextClaim(document, "jwks_uri", kUrlBytesMax);
-  if (!url) return JwtFault{"the discovery document has no jwks_uri"};
-  const bool plain = issuer.starts_with("http://") && url->starts_with("http://");
-  if (!plain && !url->starts_with("https://")) return JwtFault{"the jwks_uri is not https"};
+  if (!TextClaim(document, "jwks_uri", kUrlBytesMax)) {
+    return JwtFault{"the discovery document has no jwks_uri"};
+  }
+  auto url = EndpointOf(document, "jwks_uri", issuer);
+  if (!url) return JwtFault{"the jwks_uri is not https"};
   return std::move(*url);
+}
+
+std::optional<SignInEndpoints> ReadSignInEndpoints(std::string_view text, std::string_view issuer) {
+  base::Json document;
+  if (base::ParseJson(text, &document, kLimits) || !document.is_object()) return std::nullopt;
+  if (TextClaim(document, "issuer", kUrlBytesMax) != issuer) return std::nullopt;
+  auto authorization = EndpointOf(document, "authorization_endpoint", issuer);
+  auto token = EndpointOf(document, "token_endpoint", issuer);
+  if (!authorization || !token) return std::nullopt;
+  return SignInEndpoints{std::move(*authorization), std::move(*token)};
 }
 
 }  // namespace vedette::domain

@@ -80,4 +80,12 @@ std::string DiscoveryUrl(std::string_view issuer);
 // for byte, and the URL https, or http where the issuer itself is. The fault is one sentence.
 std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::string_view issuer);
 
+// The URLs at which people sign in, and at which a code becomes a token.
+struct SignInEndpoints {
+  std::string authorization;
+  std::string token;
+};
+// Those of the same document, under the same rules; empty where it has none that can be used.
+std::optional<SignInEndpoints> ReadSignInEndpoints(std::string_view text, std::string_view issuer);
+
 }  // namespace vedette::domain

@@ -15,6 +15,7 @@ namespace {
 constexpr int kMembersMax = 128;
 constexpr std::size_t kValuesMax = 512;
 constexpr std::size_t kKidBytesMax = 255;
+constexpr std::size_t kEmailBytesMax = 200;  // as of a member
 // The end of the year 9999, in seconds. Later times are forged, and the database may not hold them.
 constexpr double kSecondsMax = 253'402'300'800.0;
 
@@ -226,6 +227,41 @@ std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
     token.team = Find(claims, rules.team_claim);
     if (!token.team) return JwtFault{"the claim of the team is no text of 1 to 255 bytes"};
   }
+  return token;
+}
+
+std::variant<IdToken, JwtFault> ReadIdToken(const Jwt& jwt, const ExternalTokenRules& rules,
+                                            std::string_view nonce, base::Timestamp now) {
+  const auto& algorithms = rules.algorithms;
+  if (std::find(algorithms.begin(), algorithms.end(), jwt.algorithm) == algorithms.end()) {
+    return JwtFault{"alg is none of [oidc] algorithms"};
+  }
+  const base::Json& claims = jwt.claims.Value();
+  if (TextClaim(claims, "iss", kJwtBytesMax) != rules.issuer) return JwtFault{"iss is another"};
+  // No other client may be named: a token for it could be brought by it.
+  const auto audience = claims.find("aud");
+  const bool own = audience != claims.end() &&
+                   (*audience == rules.audience || (audience->is_array() && audience->size() == 1 &&
+                                                    audience->front() == rules.audience));
+  if (!own) return JwtFault{"aud does not name this client alone"};
+  if (claims.contains("azp") && TextClaim(claims, "azp", kJwtBytesMax) != rules.audience) {
+    return JwtFault{"azp is another client"};
+  }
+  const auto expires_at = CheckTimes(claims, rules.times, now);
+  if (const auto* fault = std::get_if<JwtFault>(&expires_at)) return *fault;
+  const std::string said = TextClaim(claims, "nonce", kJwtBytesMax).value_or("");
+  if (nonce.empty() || !base::ConstantTimeEqual(said, nonce)) {
+    return JwtFault{"nonce is of another sign-in"};
+  }
+  auto email = TextClaim(claims, "email", kEmailBytesMax);
+  const auto verified = claims.find("email_verified");
+  if (!email || email->find('@') == std::string::npos) return JwtFault{"email is no address"};
+  if (verified == claims.end() || *verified != true) {
+    return JwtFault{"email_verified is not true"};
+  }
+  IdToken token{base::AsciiLower(*email), std::nullopt, std::nullopt};
+  if (!rules.org_claim.empty()) token.organisation = Find(claims, rules.org_claim);
+  if (!rules.team_claim.empty()) token.team = Find(claims, rules.team_claim);
   return token;
 }
 

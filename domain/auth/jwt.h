@@ -110,6 +110,17 @@ std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
                                                         const ExternalTokenRules& rules,
                                                         base::Timestamp now);
 
+// An ID token of the provider (OpenID Connect Core 1.0, section 3.1.3.7), which a person brings who
+// signs in at the dashboard. `rules.audience` is the client's id there.
+struct IdToken {
+  std::string email;  // verified by the provider; lower case
+  std::optional<std::string> organisation;
+  std::optional<std::string> team;
+};
+// Validates a token whose signature is the provider's. The fault is for the log.
+std::variant<IdToken, JwtFault> ReadIdToken(const Jwt& jwt, const ExternalTokenRules& rules,
+                                            std::string_view nonce, base::Timestamp now);
+
 // The principal of a subject: UUIDv5 of the issuer and the subject, so that no table is needed.
 base::Uuid ExternalPrincipal(std::string_view issuer, std::string_view subject);
 

@@ -72,8 +72,8 @@ struct NewSession {
   std::optional<std::string> name;  // of the user
   std::optional<base::Uuid> team_id;
   std::chrono::seconds ttl{};
-  // Only for a member who has a role (store/accounts/members.h). Otherwise the user becomes a
-  // member without one if it is none yet.
+  // Only for a member who has a role (store/accounts/members.h), and of his team. Otherwise the
+  // user becomes a member without one if it is none yet.
   bool for_members = false;
   std::string cell{};  // that gives it out
 };

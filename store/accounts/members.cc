@@ -22,20 +22,33 @@ std::string HashOf(std::string_view token) {
 struct LockedMembers {
   bool known = false;
   bool other_owner = false;
+  std::optional<base::Uuid> team_id;  // of the member
 };
 LockedMembers LockMembers(Transaction& tx, const base::Uuid& org_id, const std::string& email) {
   LockedMembers locked;
   for (const auto& row : tx.Exec<"members_lock">("org_id"_a = org_id)) {
     std::string user_id;
     domain::MemberRole role{};
-    Columns(row).Into("user_id"_a = &user_id, "role"_a = &role);
+    std::optional<base::Uuid> team_id;
+    Columns(row).Into("user_id"_a = &user_id, "role"_a = &role, "team_id"_a = &team_id);
     if (user_id == email) {
       locked.known = true;
+      locked.team_id = team_id;
     } else if (role == domain::MemberRole::kOwner) {
       locked.other_owner = true;
     }
   }
   return locked;
+}
+
+bool IsTeam(Transaction& tx, const base::Uuid& org_id, const base::Uuid& team_id) {
+  return !tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = team_id).empty();
+}
+
+base::Json RoleAndTeam(domain::MemberRole role, const std::optional<base::Uuid>& team_id) {
+  base::Json detail{{"role", domain::MemberRoleName(role)}};
+  if (team_id) detail["team_id"] = team_id->ToString();
+  return detail;
 }
 
 }  // namespace
@@ -49,12 +62,14 @@ InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uui
       domain::CellPrefix(kInvitationPrefix, order.cell) + base::RandomBase62(kTokenRandomChars);
   audit.org_id = org_id;
   audit.target = made.id.ToString();
-  audit.detail = base::Json{{"role", domain::MemberRoleName(order.role)}};
+  audit.detail = RoleAndTeam(order.role, order.team_id);
   made.kind = InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (order.team_id && !IsTeam(tx, org_id, *order.team_id)) return Kind::kNoTeam;
     const auto inserted = tx.Exec<"invitation_insert">(
         "id"_a = made.id, "org_id"_a = org_id, "email"_a = order.email, "role"_a = order.role,
-        "token_sha256"_a = Bytea(HashOf(made.token)), "invited_by"_a = order.invited_by,
+        "team_id"_a = order.team_id, "token_sha256"_a = Bytea(HashOf(made.token)),
+        "invited_by"_a = order.invited_by,
         "ttl_s"_a = std::chrono::seconds(kInvitationLife).count(),
         "invitations_max"_a = kInvitationsMax);
     if (inserted.empty()) return Kind::kTooMany;
@@ -67,31 +82,60 @@ InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uui
 }
 
 std::optional<Invitation> FindInvitation(Session& session, const std::string& token) {
+  return FindInvitationBy(session, HashOf(token));
+}
+
+std::optional<Invitation> FindInvitationBy(Session& session, const std::string& token_sha256) {
   return Read(session, [&](Transaction& tx) -> std::optional<Invitation> {
-    const auto rows = tx.Exec<"invitation_find">("token_sha256"_a = Bytea(HashOf(token)));
+    const auto rows = tx.Exec<"invitation_find">("token_sha256"_a = Bytea(token_sha256));
     if (rows.empty()) return std::nullopt;
     Invitation found;
     Columns(rows.at(0))
         .Into("org_id"_a = &found.org_id, "email"_a = &found.email, "role"_a = &found.role,
-              "organisation"_a = &found.organisation, "password"_a = &found.password);
+              "organisation"_a = &found.organisation, "password"_a = &found.password,
+              "has_passkey"_a = &found.has_passkey);
     return found;
   });
 }
 
-bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token,
-                      const std::string& password, AuditEntry audit) {
+namespace {
+
+// Whether what the holder has shown is enough, once what is new is his.
+bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& email,
+                 const HolderShows& shows) {
+  if (shows.by_provider || shows.own_passkey) return true;
+  tx.Exec<"ways_lock">("email"_a = email);
+  const bool has_passkey = ReadOne<std::int64_t>(tx.Exec<"passkeys_count">("email"_a = email)) > 0;
+  const bool is_new = !has_passkey && tx.Exec<"password_get">("email"_a = email).empty();
+  if (shows.passkey) {
+    if (!is_new || !InsertPasskey(tx, clock, email, *shows.passkey)) return false;
+    if (!shows.password) return true;
+  }
+  if (!shows.password) return false;
+  // A process of the version before locks nothing.
+  if (is_new) tx.Exec<"password_set">("email"_a = email, "password"_a = *shows.password);
+  // The address has had another password since it was looked up: by another invitation, whose
+  // holder would be let in here too.
+  const auto stored = tx.Exec<"password_get">("email"_a = email);
+  return !stored.empty() && ReadOne<std::string>(stored) == *shows.password;
+}
+
+}  // namespace
+
+bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token_sha256,
+                      const HolderShows& shows, AuditEntry audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(HashOf(token)));
+    const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
     if (taken.empty()) return false;
     base::Uuid org_id;
     std::string email;
     domain::MemberRole role{};
-    Columns(taken.at(0)).Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role);
-    tx.Exec<"password_set">("email"_a = email, "password"_a = password);
-    // The address has had another password since it was looked up: by another invitation, whose
-    // holder would be let in here too.
-    if (ReadOne<std::string>(tx.Exec<"password_get">("email"_a = email)) != password) return false;
-    tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
+    std::optional<base::Uuid> team_id;
+    Columns(taken.at(0))
+        .Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role, "team_id"_a = &team_id);
+    if (!AdmitHolder(tx, clock, email, shows)) return false;
+    tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role,
+                              "team_id"_a = team_id, "by_provider"_a = shows.by_provider);
     audit.org_id = org_id;
     audit.target = email;
     InsertAudit(tx, clock, audit);
@@ -105,8 +149,8 @@ std::vector<WaitingInvitation> ListInvitations(Session& session, const base::Uui
     for (const auto& row : tx.Exec<"invitations_list">("org_id"_a = org_id)) {
       WaitingInvitation& one = waiting.emplace_back();
       Columns(row).Into("id"_a = &one.id, "email"_a = &one.email, "role"_a = &one.role,
-                        "invited_by"_a = &one.invited_by, "created_at"_a = &one.created_at,
-                        "expires_at"_a = &one.expires_at);
+                        "team_id"_a = &one.team_id, "invited_by"_a = &one.invited_by,
+                        "created_at"_a = &one.created_at, "expires_at"_a = &one.expires_at);
     }
     return waiting;
   });
@@ -123,18 +167,32 @@ bool WithdrawInvitation(Session& session, const base::Clock& clock, const base::
   });
 }
 
-std::optional<Person> FindPerson(Session& session, const std::string& email) {
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<Person> {
-    const auto rows = tx.Exec<"password_get">("email"_a = email);
-    if (rows.empty()) return std::nullopt;
+Person FindPerson(Session& session, const std::string& email) {
+  return InTransaction(session, [&](Transaction& tx) {
     Person person;
-    person.password = ReadOne<std::string>(rows);
+    const auto rows = tx.Exec<"password_get">("email"_a = email);
+    if (!rows.empty()) person.password = ReadOne<std::string>(rows);
     for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
       Membership& one = person.memberships.emplace_back();
       Columns(row).Into("org_id"_a = &one.org_id, "organisation"_a = &one.organisation,
-                        "role"_a = &one.role);
+                        "role"_a = &one.role, "by_provider"_a = &one.by_provider);
     }
     return person;
+  });
+}
+
+void ClaimMembership(Session& session, const base::Clock& clock, const std::string& email,
+                     const std::string& organisation, const std::optional<base::Uuid>& team_id,
+                     AuditEntry audit) {
+  InTransaction(session, [&](Transaction& tx) {
+    const auto rows = tx.Exec<"membership_claim">("organisation"_a = organisation,
+                                                  "claimed_id"_a = base::Uuid::Parse(organisation),
+                                                  "team_id"_a = team_id, "email"_a = email);
+    if (rows.empty()) return;
+    audit.org_id = ReadOne<base::Uuid>(rows);
+    audit.target = email;
+    audit.detail = RoleAndTeam(domain::MemberRole::kMember, team_id);
+    InsertAudit(tx, clock, audit);
   });
 }
 
@@ -143,23 +201,42 @@ std::vector<OrganisationMember> ListMembers(Session& session, const base::Uuid& 
     std::vector<OrganisationMember> members;
     for (const auto& row : tx.Exec<"members_list">("org_id"_a = org_id)) {
       OrganisationMember& one = members.emplace_back();
-      Columns(row).Into("email"_a = &one.email, "role"_a = &one.role,
-                        "created_at"_a = &one.created_at, "sessions"_a = &one.sessions);
+      Columns(row).Into("email"_a = &one.email, "role"_a = &one.role, "team_id"_a = &one.team_id,
+                        "by_provider"_a = &one.by_provider, "created_at"_a = &one.created_at,
+                        "sessions"_a = &one.sessions);
     }
     return members;
   });
 }
 
+std::vector<TeamName> ListTeams(Session& session, const base::Uuid& org_id) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<TeamName> teams;
+    for (const auto& row : tx.Exec<"team_names">("org_id"_a = org_id)) {
+      TeamName& one = teams.emplace_back();
+      Columns(row).Into("id"_a = &one.id, "name"_a = &one.name);
+    }
+    return teams;
+  });
+}
+
 MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                           const std::string& email, domain::MemberRole role, AuditEntry audit) {
+                           const std::string& email, const MemberChange& change, AuditEntry audit) {
   audit.org_id = org_id;
   audit.target = email;
-  audit.detail = base::Json{{"role", domain::MemberRoleName(role)}};
   return InTransaction(session, [&](Transaction& tx) {
     const LockedMembers locked = LockMembers(tx, org_id, email);
     if (!locked.known) return MemberOutcome::kNotFound;
-    if (role != domain::MemberRole::kOwner && !locked.other_owner) return MemberOutcome::kLastOwner;
-    tx.Exec<"membership_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = role);
+    if (change.sets_team && change.team_id && !IsTeam(tx, org_id, *change.team_id)) {
+      return MemberOutcome::kNoTeam;
+    }
+    const auto team_id = change.sets_team ? change.team_id : locked.team_id;
+    const bool is_owner = change.role == domain::MemberRole::kOwner;
+    if (is_owner && team_id) return MemberOutcome::kOwnerOfTeam;
+    if (!is_owner && !locked.other_owner) return MemberOutcome::kLastOwner;
+    tx.Exec<"membership_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = change.role,
+                                   "team_id"_a = team_id);
+    audit.detail = RoleAndTeam(change.role, team_id);
     InsertAudit(tx, clock, audit);
     return MemberOutcome::kDone;
   });
@@ -203,9 +280,17 @@ std::optional<OwnSession> FindSession(Session& session, std::string_view token) 
     const auto rows = tx.Exec<"membership_session">("token_sha256"_a = Bytea(HashOf(token)));
     if (rows.empty()) return std::nullopt;
     OwnSession own;
+    base::Timestamp created_at;
+    base::Timestamp moment;
+    std::optional<base::Uuid> team_id;
+    std::optional<std::string> team;
     Columns(rows.at(0))
-        .Into("id"_a = &own.id, "user_id"_a = &own.user_id, "expires_at"_a = &own.expires_at,
-              "role"_a = &own.role, "organisation"_a = &own.organisation);
+        .Into("id"_a = &own.id, "user_id"_a = &own.user_id, "created_at"_a = &created_at,
+              "expires_at"_a = &own.expires_at, "role"_a = &own.role,
+              "organisation"_a = &own.organisation, "team_id"_a = &team_id, "team"_a = &team,
+              "moment"_a = &moment);
+    own.age = moment - created_at;
+    if (team_id) own.team = TeamName{*team_id, team.value_or("")};
     return own;
   });
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/auth/member_role.h"
+#include "store/accounts/sign_in.h"
 #include "store/audit.h"
 #include "store/session.h"
 
@@ -28,11 +29,12 @@ inline constexpr std::string_view kInvitationPrefix = "vd_inv_";
 struct NewInvitation {
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
+  std::optional<base::Uuid> team_id;  // that he is limited to; no owner is
   std::string invited_by;
   std::string cell{};  // that gives it out (domain/auth/cell.h)
 };
 struct InviteOutcome {
-  enum class Kind { kDone, kNoOrganisation, kTooMany };
+  enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };
   Kind kind = Kind::kDone;
   base::Uuid id;
   std::string token;  // readable only here
@@ -48,19 +50,34 @@ struct Invitation {
   domain::MemberRole role = domain::MemberRole::kViewer;
   std::string organisation;             // its name
   std::optional<std::string> password;  // as stored, of who has one already
+  bool has_passkey = false;             // likewise
+
+  // Whether a holder of the link alone is let in: he says what he signs in with from then on.
+  bool is_new() const { return !password && !has_passkey; }
 };
+// By the SHA-256 of its token, which is what the second function makes of the token.
+std::optional<Invitation> FindInvitationBy(Session& session, const std::string& token_sha256);
 std::optional<Invitation> FindInvitation(Session& session, const std::string& token);
 
-// Takes the invitation and makes its holder a member; `password`, as stored, becomes his unless
-// it is. Of two calls with one token one is true. False, and the invitation is spent, where the
-// address has got another password since it was looked up.
-bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token,
-                      const std::string& password, AuditEntry audit);
+// What the holder of an invitation has shown, or what he signs in with from then on.
+struct HolderShows {
+  // The password as stored: it becomes his where he has nothing yet, and must be his otherwise.
+  std::optional<std::string> password;
+  std::optional<NewPasskey> passkey;  // becomes his where he has nothing yet
+  bool own_passkey = false;           // he has shown one that he had
+  bool by_provider = false;           // the identity provider has vouched for the address
+};
+// Takes the invitation and makes its holder a member. Of two calls with one token one is true.
+// False, and the invitation is spent, where the address has got something else to sign in with
+// since it was looked up, or his passkey could not be kept.
+bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token_sha256,
+                      const HolderShows& shows, AuditEntry audit);
 
 struct WaitingInvitation {
   base::Uuid id;
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
+  std::optional<base::Uuid> team_id;
   std::string invited_by;
   base::Timestamp created_at;
   base::Timestamp expires_at;
@@ -74,26 +91,50 @@ struct Membership {
   base::Uuid org_id;
   std::string organisation;  // its name
   domain::MemberRole role = domain::MemberRole::kViewer;
+  bool by_provider = false;  // he comes in by the identity provider alone
 };
 struct Person {
-  std::string password;  // as stored
+  std::optional<std::string> password;  // as stored
   std::vector<Membership> memberships;
 };
-// Empty where nobody has the address.
-std::optional<Person> FindPerson(Session& session, const std::string& email);
+// Without anything where nobody has the address.
+Person FindPerson(Session& session, const std::string& email);
+
+// Makes the person for whose address the identity provider has vouched a member, of the role that
+// bearer tokens of the provider have, of the organisation and the team that it has named: by its id
+// or its external_id. Nothing happens where he is a member, or where there is no such organisation
+// or team.
+void ClaimMembership(Session& session, const base::Clock& clock, const std::string& email,
+                     const std::string& organisation, const std::optional<base::Uuid>& team_id,
+                     AuditEntry audit);
 
 struct OrganisationMember {
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
+  std::optional<base::Uuid> team_id;
+  bool by_provider = false;
   base::Timestamp created_at;
   std::int64_t sessions = 0;  // live ones
 };
 std::vector<OrganisationMember> ListMembers(Session& session, const base::Uuid& org_id);
 
-// kLastOwner: there would be no owner any more.
-enum class MemberOutcome { kDone, kNotFound, kLastOwner };
+struct TeamName {
+  base::Uuid id;
+  std::string name;
+};
+// What members can be limited to.
+std::vector<TeamName> ListTeams(Session& session, const base::Uuid& org_id);
+
+// kLastOwner: there would be no owner any more. kOwnerOfTeam: an owner is of the whole
+// organisation.
+enum class MemberOutcome { kDone, kNotFound, kNoTeam, kLastOwner, kOwnerOfTeam };
+struct MemberChange {
+  domain::MemberRole role = domain::MemberRole::kViewer;
+  bool sets_team = false;  // otherwise he stays of his team
+  std::optional<base::Uuid> team_id;
+};
 MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                           const std::string& email, domain::MemberRole role, AuditEntry audit);
+                           const std::string& email, const MemberChange& change, AuditEntry audit);
 // Ends his sessions in this organisation, too.
 MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                            const std::string& email, AuditEntry audit);
@@ -107,8 +148,10 @@ struct OwnSession {
   base::Uuid id;
   std::string user_id;
   base::Timestamp expires_at;
+  std::chrono::microseconds age{};
   std::optional<domain::MemberRole> role;  // empty: a user of the operator's dashboard
   std::string organisation;                // its name
+  std::optional<TeamName> team;            // of a member that is limited to one
 };
 std::optional<OwnSession> FindSession(Session& session, std::string_view token);
 

@@ -185,6 +185,7 @@ constexpr Task kTasks[] = {
      [](Run& run) {
        run.InBatches<"access_token_expire">();
        run.InBatches<"invitation_expire">();
+       run.InBatches<"onetime_expire">();
        run.InBatches<"assertion_expire">();
      }},
     {"dead_deliveries",

@@ -65,6 +65,9 @@ left join team_spend s
   on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
 where t.org_id = @org_id and t.id = @team_id and t.deleted_at is null
 
+-- name: team_names
+select id, name from team where org_id = @org_id and deleted_at is null order by created_at, id
+
 -- name: team_insert
 insert into team (id, org_id, name, spend_limit_mc) values (@id, @org_id, @name, @spend_limit_mc)
 
@@ -84,6 +87,8 @@ where t.org_id = @org_id and t.id = @team_id and t.deleted_at is null
   and not exists (select from api_key k where k.org_id = @org_id and k.team_id = @team_id and k.revoked_at is null)
   and not exists (select from oauth_client c where c.org_id = @org_id and c.team_id = @team_id and c.deleted_at is null)
   and not exists (select from access_token a where a.org_id = @org_id and a.team_id = @team_id and a.expires_at > now())
+  and not exists (select from org_user u where u.org_id = @org_id and u.team_id = @team_id)
+  and not exists (select from invitation i where i.org_id = @org_id and i.team_id = @team_id and i.expires_at > now())
   and not exists (select from monitor m where m.org_id = @org_id and m.team_id = @team_id and m.archived_at is null)
   and not exists (select from workflow_schedule s where s.org_id = @org_id and s.team_id = @team_id and s.is_active)
   and not exists (select from job j where j.org_id = @org_id and j.team_id = @team_id and j.finished_at is null)

@@ -37,10 +37,12 @@ from found f
 
 -- fragment: live_token
 -- The owner of the token with the SHA-256 @hash, as long as it lives; the statement adds what else has to hold. What a
--- session may do, its user's role says (domain/auth/member_role.h); without a role it may do everything.
+-- session may do, its user's role says (domain/auth/member_role.h), and of which team it is, the user's own; without a role
+-- it may do everything, of the token's team.
 select t.kind, t.principal_id as id,
          case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
-         t.org_id, t.team_id, t.token_sha256 as sha256, o.locked, o.moving_until, o.features, t.user_id,
+         t.org_id, case when u.role is null then t.team_id else u.team_id end as team_id,
+         t.token_sha256 as sha256, o.locked, o.moving_until, o.features, t.user_id,
          case u.role when :role_viewer then '{read}'::text[]
                      when :role_member then '{read,monitors,lookups,workflows,search}'::text[]
                      else '{}'::text[] end as scopes

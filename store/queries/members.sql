@@ -1,24 +1,25 @@
 -- name: invitation_insert
 -- At most @invitations_max wait in an organisation; no row where there are as many.
-insert into invitation (id, org_id, email, role, token_sha256, invited_by, expires_at)
-select @id, @org_id, @email, @role, @token_sha256::bytea, @invited_by, now() + @ttl_s * interval '1 second'
+insert into invitation (id, org_id, email, role, team_id, token_sha256, invited_by, expires_at)
+select @id, @org_id, @email, @role, @team_id, @token_sha256::bytea, @invited_by, now() + @ttl_s * interval '1 second'
 where (select count(*) from invitation where org_id = @org_id and expires_at > now()) < @invitations_max
 returning expires_at
 
 -- name: invitation_take
 -- An invitation lets in once.
 delete from invitation where token_sha256 = @token_sha256::bytea and expires_at > now()
-returning org_id, email, role
+returning org_id, email, role, team_id
 
 -- name: invitation_find
-select i.org_id, i.email, i.role, o.name as organisation, p.password
+select i.org_id, i.email, i.role, o.name as organisation, p.password,
+  exists (select from passkey k where k.email = i.email) as has_passkey
 from invitation i
 join organisation o on o.id = i.org_id
 left join member_password p on p.email = i.email
 where i.token_sha256 = @token_sha256::bytea and i.expires_at > now()
 
 -- name: invitations_list
-select id, email, role, invited_by, created_at, expires_at
+select id, email, role, team_id, invited_by, created_at, expires_at
 from invitation
 where org_id = @org_id and expires_at > now()
 order by id desc
@@ -35,24 +36,44 @@ select count(*) from gone
 -- A password that is there stays.
 insert into member_password (email, password) values (@email, @password) on conflict (email) do nothing
 
+-- name: password_change
+insert into member_password (email, password) values (@email, @password)
+on conflict (email) do update set password = excluded.password, changed_at = now()
+
 -- name: password_get
 select password from member_password where email = @email
 
 -- name: membership_all
 -- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
-select u.org_id, o.name as organisation, u.role
+select u.org_id, o.name as organisation, u.role, u.by_provider
 from org_user u
 join organisation o on o.id = u.org_id
 where u.user_id = @email and u.role is not null
 order by u.created_at, u.org_id
 
 -- name: membership_put
--- A member of old has the role of the newest invitation.
-insert into org_user (org_id, user_id, role) values (@org_id, @email, @role)
-on conflict (org_id, user_id) do update set role = excluded.role
+-- A member of old has the role and the team of the newest invitation.
+insert into org_user (org_id, user_id, role, team_id, by_provider)
+values (@org_id, @email, @role, @team_id, @by_provider)
+on conflict (org_id, user_id) do update
+set role = excluded.role, team_id = excluded.team_id, by_provider = excluded.by_provider
+
+-- name: membership_claim
+-- The organisation that the identity provider has named, by its external id or as @claimed_id by its id. Who is a member
+-- already stays what he is.
+insert into org_user (org_id, user_id, role, team_id, by_provider)
+select o.id, @email, :role_member, t.id, true
+from organisation o
+left join team t on t.org_id = o.id and t.id = @team_id and t.deleted_at is null
+where (o.id = @claimed_id or o.external_id = @organisation::text) and (@team_id::uuid is null or t.id is not null)
+order by o.id = @claimed_id desc nulls last
+limit 1
+on conflict (org_id, user_id) do update set role = :role_member, team_id = excluded.team_id, by_provider = true
+where org_user.role is null
+returning org_id
 
 -- name: members_list
-select u.user_id as email, u.role, u.created_at,
+select u.user_id as email, u.role, u.team_id, u.by_provider, u.created_at,
   (select count(*) from access_token t
    where t.org_id = u.org_id and t.kind = :principal_user and t.user_id = u.user_id
      and t.expires_at > now()) as sessions
@@ -62,19 +83,24 @@ order by u.user_id
 
 -- name: members_lock
 -- All owners, so that two who remove each other wait for one another.
-select user_id, role from org_user where org_id = @org_id and role is not null order by user_id for update
+select user_id, role, team_id from org_user
+where org_id = @org_id and role is not null order by user_id for update
 
 -- name: membership_hold
 -- A member who is being removed gets no session: the removal waits for this, or this for the removal.
-select user_id from org_user where org_id = @org_id and user_id = @email and role is not null for share
+select team_id from org_user where org_id = @org_id and user_id = @email and role is not null for share
 
 -- name: membership_set_role
-update org_user set role = @role where org_id = @org_id and user_id = @email and role is not null returning user_id
+update org_user set role = @role, team_id = @team_id
+where org_id = @org_id and user_id = @email and role is not null
+returning user_id
 
 -- name: membership_session
 -- The user of a session, for its own dashboard.
-select t.id, t.user_id, t.expires_at, u.role, o.name as organisation
+select t.id, t.user_id, t.created_at, t.expires_at, u.role, o.name as organisation, m.id as team_id, m.name as team,
+  now() as moment
 from access_token t
 join organisation o on o.id = t.org_id
 left join org_user u on u.org_id = t.org_id and u.user_id = t.user_id
+left join team m on m.id = u.team_id
 where t.token_sha256 = @token_sha256::bytea and t.kind = :principal_user and t.expires_at > now()

@@ -236,11 +236,11 @@ async function main() {
     await member.makeAMonitorByKeyboard();
     await member.signOutEverywhere();
     await member.join('member');
-    await member.walkWhatIsOffered('member', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Lookups', 'Channels', 'Sessions']);
+    await member.walkWhatIsOffered('member', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Lookups', 'Channels', 'Signing in', 'Sessions']);
     await member.button('Sign out').click();
     await member.title('Sign in');
     await member.join('viewer');
-    await member.walkWhatIsOffered('viewer', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Sessions']);
+    await member.walkWhatIsOffered('viewer', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Signing in', 'Sessions']);
     await member.seeOnlyWhatAViewerMay();
     assert.deepEqual(member.problems, []);
     assert.equal(await member.page.evaluate(() => window.hacked), undefined);

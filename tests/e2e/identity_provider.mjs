@@ -1,13 +1,15 @@
 // An identity provider: the published library "oidc-provider" with one client that gets access tokens as JWTs.
 // Arguments: the folder that holds node_modules, a port, the file of its keys (a JWK set with private keys, the first of
 // which signs), the audience, the organisation's name in the claim org.id, and, where it is given, the file of more
-// clients, which authenticate with private_key_jwt: {client_id: public JWK}. SIGHUP reads the keys again. It counts what
+// clients, which authenticate with private_key_jwt: {client_id: public JWK}, or nothing, and where people who sign in at the
+// client "dashboard" are sent back to: whoever says that he is somebody at the provider's own page is that, and has what he
+// says for an address. SIGHUP reads the keys again. It counts what
 // is fetched: GET /counts.
 import {createServer} from 'node:http';
 import {readFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 
-const [tools, port, keyFile, audience, organisation, clientFile] = process.argv.slice(2);
+const [tools, port, keyFile, audience, organisation, clientFile, redirect] = process.argv.slice(2);
 const {Provider} = await import(pathToFileURL(`${tools}/node_modules/oidc-provider/lib/index.js`));
 
 function asserting(alg) {
@@ -18,16 +20,26 @@ function asserting(alg) {
   }));
 }
 
+function signingIn(alg) {
+  if (!redirect) return [];
+  return [{client_id: 'dashboard', client_secret: 'the-secret-of-the-dashboard', token_endpoint_auth_method: 'client_secret_post',
+           grant_types: ['authorization_code'], response_types: ['code'], redirect_uris: [redirect], id_token_signed_response_alg: alg}];
+}
+
 function configured() {
   const keys = JSON.parse(readFileSync(keyFile));
   const alg = keys.keys[0].alg;
   return new Provider(`http://127.0.0.1:${port}`, {
     jwks: keys,
     clients: [{client_id: 'billing', client_secret: 'the-secret-of-the-test', grant_types: ['client_credentials'],
-               redirect_uris: [], response_types: [], id_token_signed_response_alg: alg}, ...asserting(alg)],
+               redirect_uris: [], response_types: [], id_token_signed_response_alg: alg}, ...asserting(alg), ...signingIn(alg)],
+    conformIdTokenClaims: false,
+    claims: {openid: ['sub'], email: ['email', 'email_verified']},
+    pkce: {required: () => true},
+    findAccount: (_, id) => ({accountId: id, claims: () => ({sub: id, email: id, email_verified: true})}),
     extraTokenClaims: () => ({org: {id: organisation}}),
     features: {
-      devInteractions: {enabled: false},
+      devInteractions: {enabled: Boolean(redirect)},
       clientCredentials: {enabled: true},
       resourceIndicators: {
         enabled: true,

@@ -6,12 +6,13 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Vedette, call, wait_until
+from conftest import ROOT, Vedette, call, free_port, wait_until
+from test_identity_provider import AUDIENCE, Provider, new_key
 
 BROWSER_S_MAX = 300
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
 PAGES = ["", "monitors", "monitors/new", "runs", "schedules", "lookups", "channels", "deliveries", "usage", "usage?group_by=kind",
-         "keys", "signing", "members", "audit", "sessions"]
+         "keys", "signing", "members", "audit", "ways", "sessions"]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,52 @@ def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path)
              "invitations": {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")},
              "hostile": HOSTILE}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def dead_delivery(tenant, nginx, database):
+    """A webhook that nobody listened for, given up before its time."""
+    nginx.write("b.html", "<b class=price>1</b>")
+    monitor = tenant.post("/monitors", {
+        "name": "told in vain", "key_columns": ["name"], "struct": {"price": "css:.price | number"}, "frequency": "1s",
+        "webhook_url": f"http://127.0.0.1:{free_port()}/hook", "rows": [{"name": "b", "url": f"{nginx.url}/b.html"}]})
+    wait_until("a first look", lambda: tenant.finished_ticks(monitor["id"]))
+    nginx.write("b.html", "<b class=price>2</b>")
+    wait_until("an attempt", lambda: database.value("select count(*) from delivery_attempt") > 0)
+    wait_until("its end", lambda: database.rows("update delivery set state = 1 where lease_token is null returning id"))
+
+
+@pytest.fixture
+def signing_in(binary, database, tmp_path):
+    """A service whose members may sign in by a provider, and the provider."""
+    service = Vedette(binary, database.url, tmp_path)
+    url = f"http://localhost:{service.api_port}"
+    provider = Provider(tmp_path, "tenant-7", f"{url}/dashboard/provider/callback")
+    provider.publish(new_key("k1", "ES256")[1])
+    service.environment |= {
+        "VEDETTE_DASHBOARD_ENABLED": "true", "VEDETTE_API_PUBLIC_URL": url, "VEDETTE_OIDC_ISSUER": provider.issuer,
+        "VEDETTE_OIDC_AUDIENCE": AUDIENCE, "VEDETTE_OIDC_ORG_CLAIM": "/org/id", "VEDETTE_OIDC_CLIENT_ID": "dashboard",
+        "VEDETTE_OIDC_CLIENT_SECRET": "the-secret-of-the-dashboard"}
+    provider.start()
+    service.start()
+    yield service, url, provider
+    assert service.stop() == 0
+    provider.stop()
+
+
+def test_members_sign_in_by_passkeys_by_the_provider_and_by_links(signing_in, database, tmp_path, nginx, modules):
+    service, url, provider = signing_in
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    tenant = service.organisation()
+    team = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams", {"name": "Field sales"})
+    assert team.status == 201, team
+    dead_delivery(tenant, nginx, database)
+    given = {"url": url, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
+             "screenshots": str(screenshots), "provider": f"127.0.0.1:{provider.port}", "team": "Field sales",
+             "invitations": {role: invitation(service, tenant, role).removeprefix("/") for role in ("owner", "viewer")}}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "sign_in_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
 

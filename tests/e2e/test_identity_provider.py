@@ -46,10 +46,11 @@ def new_key(kid, alg):
 
 
 class Provider:
-    def __init__(self, directory, organisation):
+    def __init__(self, directory, organisation, redirect=None):
         self.tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
                                     text=True).stdout.strip().splitlines()[-1]
         self.keys, self.organisation, self.port = directory / "keys.json", organisation, free_port()
+        self.redirect = redirect
         self.issuer, self.process, self.clients = f"http://127.0.0.1:{self.port}", None, None
 
     def publish(self, *jwks):
@@ -67,7 +68,7 @@ class Provider:
     def start(self):
         self.process = subprocess.Popen(
             [f"{self.tools}/node_modules/.bin/node", ROOT / "tests/e2e/identity_provider.mjs", self.tools, str(self.port),
-             self.keys, AUDIENCE, self.organisation, *([self.clients] if self.clients else [])],
+             self.keys, AUDIENCE, self.organisation, self.clients or "", self.redirect or ""],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.wait_for("ready")
         return self

@@ -15,7 +15,7 @@ import {overview} from './overview.js';
 import {guarded} from './parts.js';
 import {run, runs} from './runs.js';
 import {schedules} from './schedules.js';
-import {invitation, sessions, signIn} from './sign_in.js';
+import {choice, invitation, reset, sessions, signIn, ways} from './sign_in.js';
 import {usage} from './usage.js';
 
 const ID = '([0-9a-f-]{36})';
@@ -38,6 +38,7 @@ const PAGES = [
   ['signing', signing, 'owner', 'Signing secret'],
   ['members', members, 'owner', 'Members'],
   ['audit', audit, 'owner', 'Audit'],
+  ['ways', ways, 'viewer', 'Signing in'],
   ['sessions', sessions, 'viewer', 'Sessions'],
 ];
 
@@ -51,7 +52,7 @@ function showNav(path) {
   if (session.now === null) return replace(who);
   replace(nav, PAGES.filter(([, , role, name]) => name && session.may(role)).map(([pattern, , , name]) =>
     h('a', {href: `#/${pattern}`, 'aria-current': path.split('/')[0] === pattern ? 'page' : false}, name)));
-  replace(who, `${session.now.email}, ${session.now.role} of ${session.now.organisation}`,
+  replace(who, `${session.now.email}, ${session.now.role} of ${session.now.team ? `${session.now.team}, ` : ''}${session.now.organisation}`,
     h('button', {type: 'button', click: () => guarded(leave)}, 'Sign out'));
 }
 
@@ -70,7 +71,9 @@ function left() {
 async function pageOf(path, search) {
   const invited = /^invitation\/(vd_inv_[0-9A-Za-z_]+)$/.exec(path);
   if (invited) return invitation(invited[1], entered);
-  if (session.now === null) return signIn(entered);
+  const forgotten = /^reset\/(vd_rst_[0-9A-Za-z_]+)$/.exec(path);
+  if (forgotten) return reset(forgotten[1]);
+  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, /^sorry\/([a-z]+)$/.exec(path)?.[1]);
   for (const [pattern, page, role] of PAGES) {
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (!match) continue;
@@ -82,7 +85,7 @@ async function pageOf(path, search) {
 
 function entered(now) {
   session.now = now;
-  if (location.hash.startsWith('#/invitation/')) history.replaceState(null, '', '#/');
+  if (/^#\/(invitation|sorry|choose)/.test(location.hash)) history.replaceState(null, '', '#/');
   show();
 }
 
@@ -114,4 +117,5 @@ try {
 }
 addEventListener('hashchange', show);
 addEventListener('vedette-left', left);
+addEventListener('vedette-entered', event => entered(event.detail));
 show();

@@ -1,7 +1,7 @@
 // The members who may sign in, and the people who are invited to.
 
 import {ask, session} from './api.js';
-import {h, number, replace, table, when} from './dom.js';
+import {badge, h, number, replace, table, when} from './dom.js';
 import {again, field, form, guarded, once, say, sureButton} from './parts.js';
 
 const ROLES = ['viewer', 'member', 'owner'];
@@ -10,39 +10,62 @@ function roleSelect(chosen, change) {
   return h('select', {'aria-label': 'Role', change}, ROLES.map(role => h('option', {value: role, selected: role === chosen}, role)));
 }
 
+// The teams to which a viewer or a member may be limited; nothing where there are none.
+function teamSelect(teams, chosen, change) {
+  return h('select', {'aria-label': 'Team', change}, h('option', {value: ''}, 'the whole organisation'),
+    teams.map(team => h('option', {value: team.id, selected: team.id === chosen}, team.name)));
+}
+
 export async function members() {
-  const [{members: all}, {invitations}] = await Promise.all([ask('GET', '/account/members'), ask('GET', '/account/invitations')]);
+  const [{members: all, teams}, {invitations}] = await Promise.all([ask('GET', '/account/members'), ask('GET', '/account/invitations')]);
   const made = h('div');
   const email = h('input', {type: 'email', required: true});
   const role = roleSelect('viewer');
+  const team = teamSelect(teams, null);
+  const nameOf = id => teams.find(one => one.id === id)?.name ?? (id ? 'a team that is gone' : 'all');
+  const change = (m, body, select) => guarded(async () => {
+    try {
+      await ask('POST', `/account/members/${encodeURIComponent(m.email)}/update`, body);
+      Object.assign(m, body);
+      say('Changed.');
+    } catch (e) {
+      select.value = select.getAttribute('aria-label') === 'Role' ? m.role : m.team_id ?? '';
+      throw e;
+    }
+  });
   return h('div', null, h('h2', null, 'Members'), made,
-    form([field('E-mail address', email), field('Role', role, 'Viewers read; members change; owners manage keys, members and money.')],
+    form([field('E-mail address', email), field('Role', role, 'Viewers read; members change; owners manage keys, members and money.'),
+      teams.length > 0 && field('Team', team, 'What they see and change; owners are of the whole organisation.')],
       'Invite', async () => {
-        const one = await ask('POST', '/account/invitations', {email: email.value, role: role.value});
+        const one = await ask('POST', '/account/invitations', {email: email.value, role: role.value, team_id: team.value || null});
         replace(made, once(`The invitation of ${one.email}`, one.link, h('p', null, 'Send it to them. It works once, for 72 hours.')));
       }),
     table('Members', [
-      ['Address', m => m.email],
-      ['Role', m => roleSelect(m.role, event => guarded(async () => {
-        await ask('POST', `/account/members/${encodeURIComponent(m.email)}/update`, {role: event.target.value});
-        say('Changed.');
-      }))],
+      ['Address', m => [m.email, m.by_provider && ' ', m.by_provider && badge('by the identity provider', 'off')]],
+      ['Role', m => roleSelect(m.role, event => change(m, {role: event.target.value}, event.target))],
+      teams.length > 0 && ['Team', m => teamSelect(teams, m.team_id, event => change(m, {role: m.role, team_id: event.target.value || null}, event.target))],
       ['Since', m => when(m.created_at)],
       ['Sessions', m => number(m.sessions), 'n'],
-      ['Actions', m => m.email !== session.now.email && sureButton('Remove', 'Remove and sign out?', async () => {
-        await ask('DELETE', `/account/members/${encodeURIComponent(m.email)}`);
-        say('Removed.');
-        again();
-      })],
-    ], all),
+      ['Actions', m => m.email !== session.now.email && h('span', {class: 'buttons'},
+        sureButton('New password', 'Make a link that replaces it?', async () => {
+          const link = await ask('POST', `/account/members/${encodeURIComponent(m.email)}/reset`, {});
+          replace(made, once(`A new password for ${link.email}`, link.link, h('p', null, 'Send it to them. It works once, for 24 hours.')));
+        }),
+        ' ', sureButton('Remove', 'Remove and sign out?', async () => {
+          await ask('DELETE', `/account/members/${encodeURIComponent(m.email)}`);
+          say('Removed.');
+          again();
+        }))],
+    ].filter(Boolean), all),
     table('Invited', [
       ['Address', i => i.email],
       ['Role', i => i.role],
+      teams.length > 0 && ['Team', i => nameOf(i.team_id)],
       ['Until', i => when(i.expires_at)],
       ['By', i => i.invited_by],
       ['Actions', i => sureButton('Withdraw', 'Withdraw it?', async () => {
         await ask('DELETE', `/account/invitations/${i.id}`);
         again();
       })],
-    ], invitations, 'Nobody waits.'));
+    ].filter(Boolean), invitations, 'Nobody waits.'));
 }

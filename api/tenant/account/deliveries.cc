@@ -49,6 +49,17 @@ std::string DeliveryText(const store::DeliveryView& delivery) {
   return base::DumpJson(json);
 }
 
+std::string AttemptText(const store::DeliveryAttemptView& attempt) {
+  const std::chrono::duration<double, std::milli> duration = attempt.duration;
+  return base::DumpJson({{"attempt", attempt.attempt},
+                         {"attempted_at", base::FormatTimestamp(attempt.attempted_at)},
+                         {"delivered", attempt.delivered},
+                         {"status_code", base::OrNull(attempt.status_code)},
+                         {"error", base::OrNull(attempt.error)},
+                         {"answer", base::OrNull(attempt.answer)},
+                         {"duration_ms", duration.count()}});
+}
+
 // What an operator did is told, but not who, why and from where: those are the operator's.
 std::string AuditText(const store::AuditRecord& record) {
   const bool own = record.principal_kind.has_value();
@@ -92,6 +103,17 @@ rest::Handled ListOwnDeliveries(Call& call) {
       200, rest::PageText("deliveries", page, [](const auto& delivery, std::string* text) {
         text->append(DeliveryText(delivery));
       })};
+}
+
+rest::Handled ListOwnAttempts(Call& call) {
+  const auto found = store::ReadDelivery(call.session(), call.Id(0, "delivery"));
+  if (!found || found->delivery.org_id != call.caller.org_id) return rest::NotFound("delivery");
+  std::string text = R"({"attempts":[)";
+  for (const auto& attempt : found->attempts) {
+    if (text.back() != '[') text += ',';
+    text += AttemptText(attempt);
+  }
+  return rest::Reply{200, text + "]}"};
 }
 
 rest::Handled ResendDelivery(Call& call) {

@@ -17,15 +17,15 @@ constexpr std::optional<domain::KeyScope> ScopeOf(std::string_view pattern) {
     KeyScope scope;
   };
   constexpr Room kRooms[] = {
-      {"/monitors", KeyScope::kMonitors},      {"/events", KeyScope::kMonitors},
-      {"/channels", KeyScope::kMonitors},      {"/schedules", KeyScope::kMonitors},
-      {"/storage/csv", KeyScope::kMonitors},   {"/find-email", KeyScope::kLookups},
-      {"/reverse-email", KeyScope::kLookups},  {"/verify-age", KeyScope::kLookups},
-      {"/job-status", KeyScope::kLookups},     {"/v1/atlas", KeyScope::kLookups},
-      {"/search", KeyScope::kSearch},          {"/workflows", KeyScope::kWorkflows},
-      {"/templates", KeyScope::kWorkflows},    {"/credits", KeyScope::kRead},
-      {"/account", KeyScope::kAccount},        {"/oauth/clients", KeyScope::kAccount},
-      {"/dashboard/session", KeyScope::kRead}, {"/snapshots", KeyScope::kMonitors},
+      {"/monitors", KeyScope::kMonitors},     {"/events", KeyScope::kMonitors},
+      {"/channels", KeyScope::kMonitors},     {"/schedules", KeyScope::kMonitors},
+      {"/storage/csv", KeyScope::kMonitors},  {"/find-email", KeyScope::kLookups},
+      {"/reverse-email", KeyScope::kLookups}, {"/verify-age", KeyScope::kLookups},
+      {"/job-status", KeyScope::kLookups},    {"/v1/atlas", KeyScope::kLookups},
+      {"/search", KeyScope::kSearch},         {"/workflows", KeyScope::kWorkflows},
+      {"/templates", KeyScope::kWorkflows},   {"/credits", KeyScope::kRead},
+      {"/account", KeyScope::kAccount},       {"/oauth/clients", KeyScope::kAccount},
+      {"/dashboard/", KeyScope::kRead},       {"/snapshots", KeyScope::kMonitors},
   };
   for (const Room& room : kRooms) {
     if (pattern.starts_with(room.prefix)) return room.scope;
@@ -38,8 +38,8 @@ constexpr bool MayUse(const domain::KeyScopes& scopes, std::string_view method,
                       std::string_view pattern) {
   const auto scope = ScopeOf(pattern);
   if (!scope) return scopes.all();
-  // Everybody may see and end his own sessions.
-  if (pattern.starts_with("/dashboard/session")) return true;
+  // Everybody may see and change what he signs in with himself, and end his own sessions.
+  if (pattern.starts_with("/dashboard/")) return true;
   const bool reads = method == "GET" && *scope != domain::KeyScope::kAccount;
   return scopes.Has(*scope) || (reads && scopes.Has(domain::KeyScope::kRead));
 }

@@ -21,10 +21,19 @@ std::optional<domain::MemberRole> ReadRole(rest::BodyReader* body) {
   return role;
 }
 
+rest::Reply OwnerOfTeam() {
+  return rest::ValidationReply(rest::BodyReader::Loc("team_id"), "value_error",
+                               "An owner is one of the whole organisation: team_id must be null");
+}
+
 rest::Reply ReplyOf(store::MemberOutcome outcome, const base::Json& done) {
   switch (outcome) {
     case store::MemberOutcome::kNotFound:
       return rest::NotFound("member");
+    case store::MemberOutcome::kNoTeam:
+      return rest::NotFound("team");
+    case store::MemberOutcome::kOwnerOfTeam:
+      return OwnerOfTeam();
     case store::MemberOutcome::kLastOwner:
       return rest::ErrorReply(409, "last_owner",
                               "an organisation needs an owner: make somebody else one first");
@@ -41,10 +50,16 @@ rest::Handled ListMembers(Call& call) {
   for (const auto& member : store::ListMembers(call.session(), call.caller.org_id)) {
     members.push_back({{"email", member.email},
                        {"role", domain::MemberRoleName(member.role)},
+                       {"team_id", base::OrNull(member.team_id)},
+                       {"by_provider", member.by_provider},
                        {"created_at", base::FormatTimestamp(member.created_at)},
                        {"sessions", member.sessions}});
   }
-  return rest::JsonReply(200, {{"members", std::move(members)}});
+  base::Json teams = base::Json::array();
+  for (const auto& team : store::ListTeams(call.session(), call.caller.org_id)) {
+    teams.push_back({{"id", team.id.ToString()}, {"name", team.name}});
+  }
+  return rest::JsonReply(200, {{"members", std::move(members)}, {"teams", std::move(teams)}});
 }
 
 rest::Handled ChangeMember(Call& call) {
@@ -55,10 +70,14 @@ rest::Handled ChangeMember(Call& call) {
   if (!is_one) return rest::NotFound("member");
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const auto role = ReadRole(&body);
+  store::MemberChange change;
+  change.sets_team = body.Has("team_id");
+  change.team_id = ReadTeam(&body);
   body.Check();
+  change.role = *role;
   const std::string& email = call.params[0];
   return ReplyOf(store::ChangeMember(call.session(), call.parts.clock, call.caller.org_id, email,
-                                     *role, AuditOf(call, "member.update")),
+                                     change, AuditOf(call, "member.update")),
                  {{"email", email}, {"role", domain::MemberRoleName(*role)}});
 }
 
@@ -75,8 +94,10 @@ rest::Handled CreateInvitation(Call& call) {
   store::NewInvitation order;
   order.email = ReadAddress(&body);
   const auto role = ReadRole(&body);
+  order.team_id = ReadTeam(&body);
   body.Check();
   order.role = *role;
+  if (order.team_id && *role == domain::MemberRole::kOwner) return OwnerOfTeam();
   order.invited_by = call.caller.principal.label;
   order.cell = call.parts.config.cell.id;
   const auto made = store::Invite(call.session(), call.parts.clock, call.caller.org_id, order,
@@ -84,16 +105,19 @@ rest::Handled CreateInvitation(Call& call) {
   if (made.kind == store::InviteOutcome::Kind::kNoOrganisation) {
     return rest::NotFound("organisation");
   }
+  if (made.kind == store::InviteOutcome::Kind::kNoTeam) return rest::NotFound("team");
   if (made.kind == store::InviteOutcome::Kind::kTooMany) {
     return rest::ErrorReply(409, "too_many_invitations",
                             "100 invitations are waiting: withdraw some first");
   }
-  return rest::JsonReply(
-      201, {{"id", made.id.ToString()},
-            {"email", order.email},
-            {"role", domain::MemberRoleName(order.role)},
-            {"link", rest::InvitationLink(call.parts.config.public_url, order.cell, made.token)},
-            {"expires_at", base::FormatTimestamp(made.expires_at)}});
+  return rest::JsonReply(201,
+                         {{"id", made.id.ToString()},
+                          {"email", order.email},
+                          {"role", domain::MemberRoleName(order.role)},
+                          {"team_id", base::OrNull(order.team_id)},
+                          {"link", rest::DashboardLink(call.parts.config.public_url, order.cell,
+                                                       "#/invitation/" + made.token)},
+                          {"expires_at", base::FormatTimestamp(made.expires_at)}});
 }
 
 rest::Handled ListInvitations(Call& call) {
@@ -102,6 +126,7 @@ rest::Handled ListInvitations(Call& call) {
     invitations.push_back({{"id", one.id.ToString()},
                            {"email", one.email},
                            {"role", domain::MemberRoleName(one.role)},
+                           {"team_id", base::OrNull(one.team_id)},
                            {"invited_by", one.invited_by},
                            {"created_at", base::FormatTimestamp(one.created_at)},
                            {"expires_at", base::FormatTimestamp(one.expires_at)}});

@@ -1,5 +1,5 @@
-// Signing in at the dashboard: by an invitation's link, once, and then by address and password. A
-// session is a token in a cookie (api/tenant/credentials.h).
+// Signing in at the dashboard: by an invitation's link, once, and then by address and password, or
+// by a passkey. A session is a token in a cookie (api/tenant/credentials.h).
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -10,6 +10,7 @@
 #include "api/tenant/credentials.h"
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/password.h"
 #include "base/text.h"
@@ -23,17 +24,107 @@ namespace vedette::api {
 namespace {
 
 constexpr std::chrono::hours kSessionLife{12};
+constexpr std::chrono::minutes kChoiceLife{5};
+// How young a session is by which one gets other ways of signing in.
+constexpr std::chrono::minutes kFreshMax{15};
 constexpr std::size_t kPasswordCharsMin = 12;
 constexpr std::size_t kPasswordCharsMax = 200;
-constexpr std::size_t kTokenCharsMax = 100;
 constexpr int kSessionsShown = 100;
 // Tries in a minute: for one address, also for one that nobody has, and from one remote address.
 constexpr std::int64_t kTriesOfAddressMax = 10;
 constexpr std::int64_t kTriesFromMax = 60;
+constexpr std::string_view kChoiceCookie = "__Host-vedette-choice";
 
-// Counts a try before anything is looked up, so that a refusal says nothing of who exists. Without
-// an address it counts for the remote address alone, so that no stranger uses up others' tries.
-void CountTry(Call& call, std::string_view email = {}) {
+base::Json MembershipJson(const store::Membership& one) {
+  return {{"org_id", one.org_id.ToString()},
+          {"organisation", one.organisation},
+          {"role", domain::MemberRoleName(one.role)}};
+}
+
+// The name of the team to which the member is limited.
+base::Json TeamJson(const std::optional<store::OwnSession>& own) {
+  return own && own->team ? base::Json(own->team->name) : base::Json(nullptr);
+}
+
+// The answer that takes the cookie away.
+rest::Reply SignedOut() {
+  rest::Reply reply = rest::JsonReply(200, {{"signed_out", true}});
+  reply.headers.push_back(SetCookie(kSessionCookie, "", std::chrono::seconds(0)));
+  return reply;
+}
+
+// The session of the organisation that a person chose, or of the only one; else what he may choose.
+std::optional<rest::Reply> EnterOne(Call& call, const std::string& email,
+                                    const std::vector<store::Membership>& all,
+                                    const std::optional<base::Uuid>& org_id) {
+  if (!org_id && all.size() > 1) return std::nullopt;
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const store::Membership& one) {
+    return !org_id || one.org_id == *org_id;
+  });
+  if (chosen == all.end()) return rest::NotFound("organisation of yours");
+  return OpenSession(call, email, *chosen);
+}
+
+// What the holder of an invitation has shown, or sets.
+struct TakenInvitation {
+  std::string token;
+  std::optional<std::string> password;
+  std::optional<MadePasskey> made;
+  std::optional<ShownPasskey> shown;
+};
+TakenInvitation ReadTakenInvitation(Call& call) {
+  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
+  TakenInvitation taken;
+  taken.token = ReadLinkToken(&body);
+  taken.password = ReadPassword(&body, "password", rest::Presence::kOptional);
+  taken.made = ReadMadePasskey(&body, rest::Presence::kOptional);
+  taken.shown = ReadShownPasskey(&body, "own_passkey");
+  if (!taken.password && !taken.made && !taken.shown) {
+    body.Refuse("password", "A password or a passkey is needed");
+  }
+  body.Check();
+  return taken;
+}
+
+// A holder who has something to sign in with already shows it: a link alone does not open his other
+// organisations. Throws a 401 where he does not.
+store::HolderShows CheckHolder(Call& call, const store::Invitation& found,
+                               const TakenInvitation& taken) {
+  store::HolderShows shows;
+  if (found.is_new()) {
+    if (taken.password) CheckNewPassword(*taken.password);
+    if (taken.made) shows.passkey = CheckMadePasskey(call, *taken.made, found.email);
+    if (taken.password) shows.password = base::HashPassword(*taken.password);
+    if (!taken.password && !taken.made) throw rest::Refusal(WrongPassword());
+    return shows;
+  }
+  if (taken.shown) {
+    CheckPasskey(call, *taken.shown, found.email);
+    shows.own_passkey = true;
+    return shows;
+  }
+  if (!IsPasswordOf(found.password, taken.password.value_or(""))) {
+    throw rest::Refusal(WrongPassword());
+  }
+  shows.password = found.password;
+  return shows;
+}
+
+}  // namespace
+
+void CheckDashboard(const Call& call) {
+  if (call.parts.config.dashboard.enabled) return;
+  throw rest::Refusal(rest::NoSuchPath(call.request().path, "[dashboard] enabled is false"));
+}
+
+// Browsers say from where a request comes, and nothing else does.
+void CheckSameSite(const Call& call) {
+  const std::string_view from = call.request().Header("sec-fetch-site");
+  if (from.empty() || from == "same-origin" || from == "none") return;
+  throw rest::Refusal(403, "cross_site", "the dashboard signs in from its own pages alone");
+}
+
+void CountTry(Call& call, std::string_view email) {
   const base::Uuid nobody{};
   const auto count = [&](const std::string& what) {
     return store::CountRequest(call.session(), domain::UserPrincipal(nobody, what)).requests;
@@ -47,36 +138,61 @@ void CountTry(Call& call, std::string_view email = {}) {
   throw rest::Refusal(std::move(reply));
 }
 
-// Another site's page must not sign its visitor in with an account of its own choice. Browsers say
-// from where a request comes, and nothing else does.
-void CheckSameSite(const Call& call) {
-  const std::string_view from = call.request().Header("sec-fetch-site");
-  if (from.empty() || from == "same-origin" || from == "none") return;
-  throw rest::Refusal(403, "cross_site", "the dashboard signs in from its own pages alone");
+std::string ReadAddress(rest::BodyReader* body) {
+  std::string email =
+      base::AsciiLower(body->FilledText("email", rest::Presence::kRequired, kAddressCharsMax)
+                           .value_or(std::string()));
+  const auto at = email.find('@');
+  const bool good = at != std::string::npos && at > 0 && at + 1 < email.size() &&
+                    email.find_first_of(" \t\r\n") == std::string::npos;
+  if (!email.empty() && !good) body->Refuse("email", "Input should be an e-mail address");
+  return email;
+}
+
+std::string ReadLinkToken(rest::BodyReader* body) {
+  return body->Text("token", rest::Presence::kRequired, 1, kLinkTokenCharsMax).value_or("");
+}
+
+std::optional<base::Uuid> ReadTeam(rest::BodyReader* body) {
+  if (body->IsNull("team_id")) return std::nullopt;
+  return body->Id("team_id", rest::Presence::kOptional);
 }
 
 rest::Reply WrongPassword() {
   return rest::ErrorReply(401, "wrong_password", "the address or the password is not right");
 }
-rest::Reply NoInvitation(const Call& call, std::string_view token) {
-  const auto cell = domain::CellOfSecret(token, store::kInvitationPrefix, store::kTokenRandomChars);
+rest::Reply NoLink(const Call& call, std::string_view token, std::string_view prefix) {
+  const auto cell = domain::CellOfSecret(token, prefix, store::kTokenRandomChars);
   if (cell && *cell != CellOf(call)) return rest::WrongCell(*cell);
   return rest::ErrorReply(404, "not_found",
                           "the link was used, has expired or was withdrawn: ask for another one");
 }
 
-std::string CookieText(std::string_view value, std::chrono::seconds life) {
-  return fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; Secure; SameSite=Strict", kSessionCookie,
-                     value, life.count());
+// Takes as long where nobody has the address.
+bool IsPasswordOf(const std::optional<std::string>& stored, const std::string& password) {
+  static const std::string kNobodys = base::HashPassword("nobody's");
+  const bool right = base::IsPassword(password, stored.value_or(kNobodys));
+  return stored && right;
 }
 
-base::Json MembershipJson(const store::Membership& one) {
-  return {{"org_id", one.org_id.ToString()},
-          {"organisation", one.organisation},
-          {"role", domain::MemberRoleName(one.role)}};
+std::optional<std::string> ReadPassword(rest::BodyReader* body, std::string_view name,
+                                        rest::Presence presence) {
+  return body->Text(name, presence, 1, kPasswordCharsMax);
 }
 
-// The entry of something that a member does by signing in.
+void CheckNewPassword(const std::string& password) {
+  if (base::CountCharacters(password) >= kPasswordCharsMin) return;
+  throw rest::Refusal(rest::ValidationReply(
+      rest::BodyReader::Loc("password"), "string_too_short",
+      fmt::format("A password has at least {} characters", kPasswordCharsMin)));
+}
+
+rest::Header SetCookie(std::string_view name, std::string_view value, std::chrono::seconds life,
+                       std::string_view same_site) {
+  return {"Set-Cookie", fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; Secure; SameSite={}",
+                                    name, value, life.count(), same_site)};
+}
+
 store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
                                 const std::string& email, std::string action) {
   store::AuditEntry audit;
@@ -91,39 +207,56 @@ store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
   return audit;
 }
 
-// Opens a session of a member and gives it to the browser.
+store::SessionOutcome MakeSession(Call& call, const std::string& email, const base::Uuid& org_id) {
+  return store::CreateSession(call.session(), call.parts.clock, org_id,
+                              {.user_id = email,
+                               .name = std::nullopt,
+                               .team_id = std::nullopt,
+                               .ttl = kSessionLife,
+                               .for_members = true,
+                               .cell = call.parts.config.cell.id},
+                              AuditOfMember(call, org_id, email, "session.create"));
+}
+
+rest::Header SessionCookie(const std::string& token) {
+  return SetCookie(kSessionCookie, token, kSessionLife);
+}
+
 rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership) {
-  const auto made =
-      store::CreateSession(call.session(), call.parts.clock, membership.org_id,
-                           {.user_id = email,
-                            .name = std::nullopt,
-                            .team_id = std::nullopt,
-                            .ttl = kSessionLife,
-                            .for_members = true,
-                            .cell = call.parts.config.cell.id},
-                           AuditOfMember(call, membership.org_id, email, "session.create"));
+  const auto made = MakeSession(call, email, membership.org_id);
   if (made.kind != store::SessionOutcome::Kind::kDone) return WrongPassword();
   base::Json body = MembershipJson(membership);
   body["email"] = email;
+  body["team"] = TeamJson(store::FindSession(call.session(), made.token));
   body["csrf_token"] = CsrfTokenOf(made.token);
   body["expires_at"] = base::FormatTimestamp(made.expires_at);
   rest::Reply reply = rest::JsonReply(200, body);
-  reply.headers.emplace_back("Set-Cookie", CookieText(made.token, kSessionLife));
+  reply.headers.push_back(SessionCookie(made.token));
   return reply;
 }
 
-// Takes as long where nobody has the address.
-bool IsPasswordOf(const std::optional<store::Person>& person, const std::string& password) {
-  static const std::string kNobodys = base::HashPassword("nobody's");
-  const bool right = base::IsPassword(password, person ? person->password : kNobodys);
-  return person && right;
+std::vector<store::Membership> OwnMemberships(const store::Person& person) {
+  std::vector<store::Membership> own;
+  for (const auto& one : person.memberships) {
+    if (!one.by_provider) own.push_back(one);
+  }
+  return own;
 }
 
-struct Own {
-  store::OwnSession session;
-  std::string token;
-};
-// The session that a request shows.
+base::Json ChoicesJson(const std::vector<store::Membership>& all) {
+  base::Json choices = base::Json::array();
+  for (const auto& one : all) choices.push_back(MembershipJson(one));
+  return {{"choose", std::move(choices)}};
+}
+
+rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose) {
+  const std::string secret = base::RandomBase62(store::kTokenRandomChars);
+  store::PutOneTimeSecret(
+      call.session(), purpose, secret, kChoiceLife,
+      {.email = email, .org_id = std::nullopt, .invitation_sha256 = std::nullopt});
+  return SetCookie(kChoiceCookie, secret, kChoiceLife);
+}
+
 Own FindOwn(Call& call) {
   CheckDashboard(call);
   const auto credential = FindCredential(call.request());
@@ -133,29 +266,28 @@ Own FindOwn(Call& call) {
   throw rest::Refusal(rest::NotFound("session: this request was made with another credential"));
 }
 
-// The answer that takes the cookie away.
-rest::Reply SignedOut() {
-  rest::Reply reply = rest::JsonReply(200, {{"signed_out", true}});
-  reply.headers.emplace_back("Set-Cookie", CookieText("", std::chrono::seconds(0)));
-  return reply;
+store::OwnSession FindOwnMember(Call& call) {
+  store::OwnSession own = FindOwn(call).session;
+  if (own.role) return own;
+  throw rest::Refusal(rest::NotFound("member: this session is of a user of another dashboard"));
 }
 
-}  // namespace
-
-void CheckDashboard(const Call& call) {
-  if (call.parts.config.dashboard.enabled) return;
-  throw rest::Refusal(rest::NoSuchPath(call.request().path, "[dashboard] enabled is false"));
+void CheckFresh(const store::OwnSession& own) {
+  if (own.age <= kFreshMax) return;
+  throw rest::Refusal(403, "sign_in_again",
+                      "this needs a sign-in of the last 15 minutes: sign out and in again");
 }
 
-std::string ReadAddress(rest::BodyReader* body) {
-  std::string email =
-      base::AsciiLower(body->FilledText("email", rest::Presence::kRequired, kAddressCharsMax)
-                           .value_or(std::string()));
-  const auto at = email.find('@');
-  const bool good = at != std::string::npos && at > 0 && at + 1 < email.size() &&
-                    email.find_first_of(" \t\r\n") == std::string::npos;
-  if (!email.empty() && !good) body->Refuse("email", "Input should be an e-mail address");
-  return email;
+// Which ways of signing in there are beside a password.
+rest::Handled ShowSignIn(Call& call) {
+  CheckDashboard(call);
+  const config::OidcConfig& oidc = call.parts.config.oidc;
+  base::Json provider = nullptr;
+  if (!oidc.client_id.empty()) {
+    const std::string_view host = std::string_view(oidc.issuer).substr(oidc.issuer.find("://") + 3);
+    provider = host.substr(0, host.find('/'));
+  }
+  return rest::JsonReply(200, {{"passkeys", HasPasskeys(call)}, {"provider", provider}});
 }
 
 rest::Handled SignIn(Call& call) {
@@ -164,67 +296,85 @@ rest::Handled SignIn(Call& call) {
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
   const std::string email = ReadAddress(&body);
   const std::string password =
-      body.Text("password", rest::Presence::kRequired, 1, kPasswordCharsMax).value_or("");
+      ReadPassword(&body, "password", rest::Presence::kRequired).value_or("");
   const auto org_id = body.Id("org_id", rest::Presence::kOptional);
   body.Check();
   CountTry(call, email);
   const auto person = store::FindPerson(call.session(), email);
-  if (!IsPasswordOf(person, password)) return WrongPassword();
-  const auto& all = person->memberships;
+  if (!IsPasswordOf(person.password, password)) return WrongPassword();
+  const auto all = OwnMemberships(person);
   if (all.empty()) return WrongPassword();
-  if (!org_id && all.size() > 1) {
-    base::Json choices = base::Json::array();
-    for (const auto& one : all) choices.push_back(MembershipJson(one));
-    return rest::JsonReply(200, {{"choose", std::move(choices)}});
+  auto entered = EnterOne(call, email, all, org_id);
+  return entered ? std::move(*entered) : rest::JsonReply(200, ChoicesJson(all));
+}
+
+rest::Handled SignInByPasskey(Call& call) {
+  CheckDashboard(call);
+  CheckSameSite(call);
+  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
+  const ShownPasskey shown = ReadShownPasskey(&body);
+  body.Check();
+  CountTry(call);
+  const std::string email = CheckPasskey(call, shown);
+  const auto all = OwnMemberships(store::FindPerson(call.session(), email));
+  if (all.empty()) return WrongPassword();
+  if (auto entered = EnterOne(call, email, all, std::nullopt)) return std::move(*entered);
+  rest::Reply reply = rest::JsonReply(200, ChoicesJson(all));
+  reply.headers.push_back(OfferChoice(call, email, store::OneTimePurpose::kChoice));
+  return reply;
+}
+
+// What one who has shown who he is may choose from; with an organisation, its session.
+rest::Handled ChooseOrganisation(Call& call) {
+  using Purpose = store::OneTimePurpose;
+  CheckDashboard(call);
+  CheckSameSite(call);
+  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
+  const auto org_id = body.Id("org_id", rest::Presence::kOptional);
+  body.Check();
+  CountTry(call);
+  const std::string_view secret = CookieOf(call.request(), kChoiceCookie);
+  for (const auto purpose : {Purpose::kChoice, Purpose::kProviderChoice}) {
+    const auto found = org_id ? store::TakeOneTimeSecret(call.session(), purpose, secret)
+                              : store::FindOneTimeSecret(call.session(), purpose, secret);
+    if (!found || !found->email) continue;
+    const auto person = store::FindPerson(call.session(), *found->email);
+    const auto all = purpose == Purpose::kChoice ? OwnMemberships(person) : person.memberships;
+    if (!org_id) return rest::JsonReply(200, ChoicesJson(all));
+    return *EnterOne(call, *found->email, all, org_id);
   }
-  const auto chosen = std::find_if(all.begin(), all.end(), [&](const store::Membership& one) {
-    return !org_id || one.org_id == *org_id;
-  });
-  if (chosen == all.end()) return rest::NotFound("organisation of yours");
-  return OpenSession(call, email, *chosen);
+  return rest::ErrorReply(401, "sign_in_again", "the choice took too long: sign in again");
 }
 
 rest::Handled ShowInvitation(Call& call) {
   CheckDashboard(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
-  const std::string token =
-      body.Text("token", rest::Presence::kRequired, 1, kTokenCharsMax).value_or("");
+  const std::string token = ReadLinkToken(&body);
   body.Check();
   CountTry(call);
   const auto found = store::FindInvitation(call.session(), token);
-  if (!found) return NoInvitation(call, token);
+  if (!found) return NoLink(call, token, store::kInvitationPrefix);
   return rest::JsonReply(200, {{"organisation", found->organisation},
                                {"email", found->email},
                                {"role", domain::MemberRoleName(found->role)},
-                               {"has_password", found->password.has_value()}});
+                               {"has_password", found->password.has_value()},
+                               {"has_passkey", found->has_passkey}});
 }
 
 rest::Handled TakeInvitation(Call& call) {
   CheckDashboard(call);
   CheckSameSite(call);
-  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
-  const std::string token =
-      body.Text("token", rest::Presence::kRequired, 1, kTokenCharsMax).value_or("");
-  const std::string password =
-      body.Text("password", rest::Presence::kRequired, 1, kPasswordCharsMax).value_or("");
-  body.Check();
-  const auto found = store::FindInvitation(call.session(), token);
+  const TakenInvitation taken = ReadTakenInvitation(call);
+  const auto found = store::FindInvitation(call.session(), taken.token);
   CountTry(call, found ? std::string_view(found->email) : std::string_view());
-  if (!found) return NoInvitation(call, token);
-  // A holder who has a password already shows it: a link alone does not open his other
-  // organisations.
-  if (found->password && !base::IsPassword(password, *found->password)) return WrongPassword();
-  if (!found->password && base::CountCharacters(password) < kPasswordCharsMin) {
-    return rest::ValidationReply(
-        rest::BodyReader::Loc("password"), "string_too_short",
-        fmt::format("A password has at least {} characters", kPasswordCharsMin));
-  }
-  const std::string stored = found->password ? *found->password : base::HashPassword(password);
+  if (!found) return NoLink(call, taken.token, store::kInvitationPrefix);
+  const store::HolderShows shows = CheckHolder(call, *found, taken);
   const auto audit = AuditOfMember(call, found->org_id, found->email, "invitation.accept");
-  if (!store::AcceptInvitation(call.session(), call.parts.clock, token, stored, audit)) {
-    return NoInvitation(call, token);
+  if (!store::AcceptInvitation(call.session(), call.parts.clock, base::Sha256(taken.token), shows,
+                               audit)) {
+    return NoLink(call, taken.token, store::kInvitationPrefix);
   }
-  return OpenSession(call, found->email, {found->org_id, found->organisation, found->role});
+  return OpenSession(call, found->email, {found->org_id, found->organisation, found->role, false});
 }
 
 rest::Handled ShowOwnSession(Call& call) {
@@ -235,6 +385,7 @@ rest::Handled ShowOwnSession(Call& call) {
             {"org_id", call.caller.org_id.ToString()},
             {"organisation", own.organisation},
             {"role", domain::MemberRoleName(own.role.value_or(domain::MemberRole::kOwner))},
+            {"team", TeamJson(own)},
             {"csrf_token", CsrfTokenOf(token)},
             {"expires_at", base::FormatTimestamp(own.expires_at)}});
 }

@@ -140,6 +140,26 @@ TEST_F(ApiAccount, ASigningSecretIsMadeOnceRolledWithAnOverlapAndRevoked) {
   EXPECT_EQ(Ask("POST", path + "/roll").status, 201) << "its one member has a default";
 }
 
+TEST_F(ApiAccount, EachAttemptAtADeliveryIsShownWithItsAnswerToItsOwnOrganisation) {
+  const std::string id = NewDead(NewMonitor({{"webhook_url", "https://hooks.example.com/"}}));
+  Sql("insert into delivery_attempt (delivery_id, attempt, attempted_at, org_id, monitor_id, "
+      "row_id, "
+      "event_group_id, type, created_at, delivered, status_code, error, answer, duration_us) "
+      "select id, n, now() + n * interval '1 second', org_id, monitor_id, row_id, event_group_id, "
+      "type, created_at, false, 503, 'status 503', 'busy', 1500 from delivery, "
+      "generate_series(1, 2) n returning 1");
+  const std::string path = "/account/deliveries/" + id + "/attempts";
+  const Json attempts = Ask("GET", path).body["attempts"];
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_EQ(attempts[0]["attempt"], 1);
+  EXPECT_EQ(attempts[1]["status_code"], 503);
+  EXPECT_EQ(attempts[1]["answer"], "busy");
+  EXPECT_EQ(attempts[1]["duration_ms"], 1.5);
+  EXPECT_EQ(Ask("GET", path, Headers{{"x-api-key", NewTenant("other").key}}).status, 404);
+  const std::string team_key = NewKey(acme.org_id, NewTeam(acme.org_id));
+  EXPECT_EQ(Ask("GET", path, Headers{{"x-api-key", team_key}}).status, 403);
+}
+
 TEST_F(ApiAccount, DeliveriesThatWereGivenUpAreListedResentAndReplayed) {
   const std::string monitor = NewMonitor({{"webhook_url", "https://hooks.example.com/"}});
   std::set<std::string> dead;

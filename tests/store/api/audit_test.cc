@@ -163,6 +163,7 @@ TEST_F(ApiAudit, EveryChangeToMembersAndInvitationsHasOneEntry) {
       "', 'ada@example.com', 0), ('" + acme.org_id + "', 'bob@example.com', 2)");
   const std::string ada = "/account/members/ada%40example.com";
   Change(ada + "/update", Json{{"role", "member"}}, "member.update", "ada@example.com");
+  Change(ada + "/reset", Json::object(), "password.reset_link", "ada@example.com");
   ChangeBy("DELETE", ada, nullptr, "member.remove", "ada@example.com");
 }
 
@@ -211,6 +212,7 @@ const std::set<std::string> kWithoutAnEntry = {
     "/v1/atlas/investigations",
     "/workflows/run",
     "/workflows/{workflow_id}/schedules/{schedule_id}/trigger",
+    "/dashboard/passkeys/options",
     "/schedules/preview"};
 // Those above whose entries the tests of this file look for.
 const std::set<std::string> kWithAnEntry = {
@@ -240,10 +242,14 @@ const std::set<std::string> kWithAnEntry = {
     "/account/signing-secrets/{secret_id}/revoke",
     "/account/members/{email}",
     "/account/members/{email}/update",
+    "/account/members/{email}/reset",
     "/account/invitations",
     "/account/invitations/{invitation_id}",
     "/dashboard/session",
     "/dashboard/sessions",
+    "/dashboard/passkeys",
+    "/dashboard/passkeys/{passkey_id}",
+    "/dashboard/password",
     "/account/deliveries/replay",
     "/account/deliveries/{delivery_id}/resend",
     "/storage/csv/upload",

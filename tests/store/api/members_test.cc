@@ -6,9 +6,11 @@
 
 #include "api/tenant/account/scopes.h"
 #include "api/tenant/credentials.h"
+#include "base/crypto.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
 #include "store/session.h"
+#include "tests/store/support/member_routes.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 
@@ -17,51 +19,6 @@ namespace {
 
 using base::Json;
 using testing::HasSubstr;
-
-constexpr const char* kPassword = "correct horse battery";
-
-class ApiMembers : public ApiTest {
- public:
-  ApiMembers() : ApiTest({}, [](config::Config& c) { c.dashboard.enabled = true; }) {}
-
-  Reply Post(const std::string& path, const Json& body, const Headers& headers = {}) {
-    net::ServerRequest request = Request("POST", path, {});
-    request.headers = headers;
-    request.headers.emplace_back("content-type", "application/json");
-    request.body = body.dump();
-    return AskRaw(std::move(request));
-  }
-  std::string Invite(const std::string& email, const std::string& role) {
-    const Json made =
-        Ask("POST", "/account/invitations", Json{{"email", email}, {"role", role}}).body;
-    const std::string link = made["link"];
-    return link.substr(link.find("vd_inv_"));
-  }
-  Reply Take(const std::string& token, const std::string& password = kPassword) {
-    return Post("/dashboard/invitation/take", Json{{"token", token}, {"password", password}});
-  }
-  Reply SignIn(const std::string& email, const std::string& password = kPassword) {
-    return Post("/dashboard/sign-in", Json{{"email", email}, {"password", password}});
-  }
-  // The headers by which a browser that has signed in asks, and changes.
-  static Headers Reads(const Reply& signed_in) {
-    const std::string cookie = signed_in.Header("Set-Cookie");
-    return {{"cookie", cookie.substr(0, cookie.find(';'))}};
-  }
-  static Headers Changes(const Reply& signed_in) {
-    Headers headers = Reads(signed_in);
-    headers.emplace_back("x-csrf-token", signed_in.body["csrf_token"].get<std::string>());
-    return headers;
-  }
-  Reply With(const std::string& method, const std::string& path, Headers headers,
-             const std::string& body = "") {
-    net::ServerRequest request = Request(method, path, {});
-    request.headers = std::move(headers);
-    if (!body.empty()) request.headers.emplace_back("content-type", "application/json");
-    request.body = body;
-    return AskRaw(std::move(request));
-  }
-};
 
 TEST_F(ApiMembers, AnInvitationLetsItsHolderInOnceAndThenThePasswordDoes) {
   const std::string token = Invite("Ada@Example.com", "owner");
@@ -89,7 +46,9 @@ TEST_F(ApiMembers, AnInvitationIsNotTakenWhereTheAddressGotAnotherPasswordMeanwh
   Sql("delete from org_user where role is not null returning 1");
   const std::string second = Invite("ada@example.com", "owner");
   store::Session session(config.database, {.name = "test"}, clock, metrics, log);
-  EXPECT_FALSE(store::AcceptInvitation(session, clock, second, "what another one chose", {}));
+  store::HolderShows shows;
+  shows.password = "what another one chose";
+  EXPECT_FALSE(store::AcceptInvitation(session, clock, base::Sha256(second), shows, {}));
   EXPECT_EQ(Sql("select count(*) from org_user where role is not null"), "0");
   EXPECT_EQ(Take(second).status, 404);
 }

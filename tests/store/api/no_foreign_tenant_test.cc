@@ -231,6 +231,8 @@ class ApiTenants : public ApiTest {
         {"POST /account/signing-secrets/{secret_id}/revoke",
          expect("POST", "/account/signing-secrets/" + none + "/revoke", 404)},
         {"GET /account/deliveries", expect("GET", "/account/deliveries", 200)},
+        {"GET /account/deliveries/{delivery_id}/attempts",
+         expect("GET", "/account/deliveries/" + none + "/attempts", 404)},
         {"POST /account/deliveries/replay", expect("POST", "/account/deliveries/replay", 200)},
         {"POST /account/deliveries/{delivery_id}/resend",
          expect("POST", "/account/deliveries/" + none + "/resend", 404)},
@@ -278,6 +280,10 @@ class ApiTenants : public ApiTest {
     const std::string id = Ask("POST", "/account/invitations", order).body["id"];
     Sql("insert into org_user (org_id, user_id, role) values ('" + acme.org_id +
         "', 'ada@example.com', 2), ('" + acme.org_id + "', 'bob@example.com', 2)");
+    const std::string passkey = base::Uuid::V4().ToString();
+    Sql("insert into passkey (id, email, credential_id, public_key, algorithm, sign_count, name) "
+        "values ('" +
+        passkey + "', 'ada@example.com', 'c', 'k', 2, 0, 'n') returning 1");
     const auto managed = [this](const std::string& method, const std::string& target,
                                 const std::string& body) {
       return [this, method, target, body](const Headers& key, bool same_organisation) {
@@ -299,6 +305,13 @@ class ApiTenants : public ApiTest {
         {"GET /account/members", managed("GET", "/account/members", "")},
         {"POST /account/members/{email}/update",
          managed("POST", ada + "/update", R"({"role":"viewer"})")},
+        {"POST /account/members/{email}/reset", managed("POST", ada + "/reset", "")},
+        {"GET /dashboard/passkeys", no_session("GET", "/dashboard/passkeys")},
+        {"POST /dashboard/passkeys", no_session("POST", "/dashboard/passkeys")},
+        {"POST /dashboard/passkeys/options", no_session("POST", "/dashboard/passkeys/options")},
+        {"DELETE /dashboard/passkeys/{passkey_id}",
+         no_session("DELETE", "/dashboard/passkeys/" + passkey)},
+        {"POST /dashboard/password", no_session("POST", "/dashboard/password")},
         {"DELETE /account/members/{email}", managed("DELETE", ada, "")},
         {"GET /account/invitations", managed("GET", "/account/invitations", "")},
         {"DELETE /account/invitations/{invitation_id}",

@@ -102,8 +102,19 @@ class FakeProviderKeys final : public api::ProviderKeys {
     const std::lock_guard lock(mutex_);
     view_.now += time;
   }
+  void Redeem(std::string form, std::function<void(Redeemed)> done) override {
+    redeemed = std::move(form);
+    done({answer, answer.empty() ? "a fault of the test" : ""});
+  }
+  void OfferSignIn() {
+    const std::lock_guard lock(mutex_);
+    view_.endpoints = std::make_shared<const domain::SignInEndpoints>(domain::SignInEndpoints{
+        "https://idp.example/authorize?kind=code", "https://idp.example/token"});
+  }
   std::atomic<int> fetches{0};
   std::optional<std::vector<domain::SetKey>> published;
+  std::string redeemed;  // the form of the last code
+  std::string answer;    // to it
 
  private:
   void Set(std::vector<domain::SetKey> keys) {

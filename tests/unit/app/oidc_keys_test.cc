@@ -74,8 +74,11 @@ class OidcKeysTest : public testing::Test {
                                                  {"VEDETTE_OIDC_AUDIENCE", "us"},
                                                  {"VEDETTE_OIDC_ORG_CLAIM", "org"}})),
         keys(
-            loop, [this](const std::string& url, auto done) { Get(url, std::move(done)); }, clock,
-            metrics, config, log),
+            loop,
+            [this](const std::string& url, const std::string&, auto done) {
+              Get(url, std::move(done));
+            },
+            clock, metrics, config, log),
         thread([this] { loop.Run(); }) {}
   ~OidcKeysTest() override {
     loop.Stop();

@@ -144,6 +144,8 @@ TEST(Oidc, AWrongCombinationNamesTheKey) {
         {issuer + "audience = \"a\"\norganisation = \"acme\"\n", "[oidc] organisation = \"acme\""},
         {good + "team_claim = \"/a~2\"\n", "[oidc] team_claim"},
         {good + "algorithms = []\n", "[oidc] algorithms"},
+        {good + "client_id = \"a\"\n", "needs [api] public_url"},
+        {std::string("client_id = \"a\"\n"), "needs [oidc] issuer"},
         {good + "algorithms = [\"HS256\"]\n", "RS256"}}) {
     EXPECT_THAT(error(keys), HasSubstr(says)) << keys;
   }
