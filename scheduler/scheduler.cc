@@ -36,13 +36,17 @@ void Scheduler::Wake() {
 
 lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
   const store::MaterialiseLimits limits = store::MaterialiseLimitsOf(config_);
-  return [limits, &clock = clock_, &signals = signals_](store::Session& session) {
+  return [limits, &clock = clock_, &signals = signals_, bounds = bounds_](store::Session& session) {
     RunResult result;
-    result.due = store::MaterialiseDueTicks(session, clock, limits);
+    result.due = store::MaterialiseDueTicks(session, clock, limits, bounds.get());
     if (result.due.chunks > 0) signals.Raise(store::Signal::kChunk);
-    result.portions = store::MaterialisePortions(session, clock, limits);
+    result.portions = store::MaterialisePortions(session, clock, limits, bounds.get());
     result.closed = store::CloseLargeTicks(session, kClosedPerRunMax);
-    result.next = store::NextMaterialisation(session);
+    // Where more is due nobody asks when the next is, and beside a snapshot the answer costs much.
+    const bool more = result.due.more || result.portions.more;
+    if (!more || !bounds->Bounded(clock)) {
+      result.next = store::NextMaterialisation(session, bounds.get());
+    }
     return result;
   };
 }

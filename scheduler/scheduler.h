@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -48,6 +49,9 @@ class Scheduler {
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
+  // Shared with the run that is under way; there is one at a time.
+  const std::shared_ptr<store::MaterialiseBounds> bounds_ =
+      std::make_shared<store::MaterialiseBounds>();
   lease::Step<RunResult> step_;
 };
 

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace vedette::store {
+
+// How long a transaction may take to commit what it places in a queue, and be found at once.
+inline constexpr std::chrono::seconds kScanMargin{5};
+
+// Where the scans of a queue's index begin, for each key of the queue (an organisation, a
+// receiver). An index entry of what is done stays as long as a snapshot is held that is older than
+// its end, and every scan from the beginning visits all of them: beside a backup they become more
+// all the time. So a process remembers what its last scan of a key found first, and begins the next
+// one there.
+//
+//                a scan from the beginning took longer than kQuick
+//   kBeginning ------------------------------------------------------> kBounds
+//              <------------------------------------------------------
+//                kRest times what it took has passed
+//
+// Nothing is left behind a bound for good. Once every kNear, and whenever nothing was found, a key
+// is scanned from a lower place: from where work arrives, less kScanMargin for transactions that
+// commit late. What arrives still lower (work that was given back, a transaction that committed
+// late) is found by the next scan from the beginning, after at most kRest times what such a scan
+// takes: scans from the beginning are a fiftieth of the time at most. While they are quick, as they
+// are where no snapshot is held for long, every scan is one.
+//
+// Times of the queue are the database's; those of this process are since boot. One thread at a
+// time.
+template <typename Key>
+class ScanBounds {
+ public:
+  enum class From { kBeginning, kBounds };
+  static constexpr std::chrono::milliseconds kQuick{10};
+  static constexpr int kRest = 50;
+  static constexpr std::chrono::seconds kNear{1};
+  // Of more keys the bounds are forgotten, and found again.
+  static constexpr std::size_t kKeysMax = 20'000;
+
+  using SinceBoot = std::chrono::nanoseconds;
+  using First = std::optional<base::Timestamp>;  // what a scan found first; empty: nothing
+
+  // What a scan saw of a key.
+  struct Seen {
+    Key key;
+    First first;
+    base::Timestamp arrives{};  // where new work is placed, less the margin
+  };
+
+  From Next(SinceBoot now) const { return now < until_ ? From::kBounds : From::kBeginning; }
+
+  // The place at which a scan of a key begins at `now`; empty: the beginning.
+  First Of(const Key& key, SinceBoot now) const {
+    const auto it = bounds_.find(key);
+    if (it == bounds_.end() || it->second.beginning_at <= now) return std::nullopt;
+    return it->second.low_at <= now ? it->second.low : it->second.near;
+  }
+  // What the last scan of the key found first: a claim behind it begins there. Empty: nothing, or
+  // nothing is known.
+  First Found(const Key& key) const {
+    const auto it = bounds_.find(key);
+    return it == bounds_.end() || !it->second.found ? std::nullopt : First(it->second.near);
+  }
+  // The first keys behind `key`, at most so many, that have bounds at `now`, with them.
+  std::vector<std::pair<Key, base::Timestamp>> Behind(const Key& key, int keys_max,
+                                                      SinceBoot now) const {
+    std::vector<std::pair<Key, base::Timestamp>> behind;
+    auto it = bounds_.upper_bound(key);
+    for (int n = 0; n < keys_max && it != bounds_.end(); ++n, ++it) {
+      if (const First from = Of(it->first, now)) behind.emplace_back(it->first, *from);
+    }
+    return behind;
+  }
+
+  // A scan that began so at `began` ended at `ended`; `seen` are the keys that it visited.
+  void Scanned(From from, SinceBoot began, SinceBoot ended, const std::vector<Seen>& seen) {
+    const SinceBoot took = ended - began;
+    if (from == From::kBeginning) until_ = took > kQuick ? ended + kRest * took : SinceBoot{};
+    if (Next(ended) == From::kBeginning || bounds_.size() > kKeysMax) bounds_.clear();
+    if (Next(ended) == From::kBeginning) return;
+    for (const auto& [key, first, arrives] : seen) {
+      Bound& bound = bounds_[key];
+      const bool whole = from == From::kBeginning || bound.beginning_at <= began;
+      if (whole) bound.beginning_at = ended + kRest * took;
+      if (whole || bound.low_at <= began || !first) {
+        bound.low = first ? std::min(*first, arrives) : arrives;
+        bound.low_at = first ? ended + kNear : ended;
+      }
+      bound.near = first.value_or(bound.low);
+      bound.found = first.has_value();
+    }
+  }
+
+ private:
+  struct Bound {
+    base::Timestamp near{};
+    base::Timestamp low{};
+    SinceBoot low_at{};        // from then on scans begin at `low`
+    SinceBoot beginning_at{};  // from then on they begin at the beginning
+    bool found = false;        // something was found at `near`
+  };
+
+  SinceBoot until_{};
+  std::map<Key, Bound> bounds_;
+};
+
+}  // namespace vedette::store
