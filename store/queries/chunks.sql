@@ -51,7 +51,8 @@ with due as materialized (
     as s(org_id, chunks_max, rows_max, from_at, turns_only)
   cross join lateral (
     select id, row_count, available_at, claims from chunk
-    where org_id = s.org_id and available_at <= now() - case when s.turns_only then @apart_s else 0 end * interval '1 second'
+    where org_id = s.org_id
+      and available_at <= now() - case when s.turns_only then @apart_s else 0 end * interval '1 second'
       and available_at >= coalesce(s.from_at, '-infinity')
     order by available_at
     limit s.chunks_max

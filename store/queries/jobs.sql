@@ -98,8 +98,8 @@ select n from admitted
 -- fragment: job_payable
 -- All of `asked`, and the month, where their organisation has room for them, for @open_per_org_max open jobs and
 -- @runs_per_org_max runs at most, under @run_data_max bytes of run data left by those that have ended, and the balance,
--- from which they are taken; else none. They are one organisation's. Its account is the only row that is locked. Without
--- @count_open nobody asks how many are open.
+-- from which they are taken; else none. They are one organisation's. Its account is the only row that is locked.
+-- Without @count_open nobody asks how many are open.
 wanted as materialized (
   select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs,
     sum(estimate_mc)::bigint as estimate_mc,

@@ -9,7 +9,8 @@ for update skip locked
 
 -- name: sched_next_due
 -- The first that is due, from @from_at on (null: from the beginning).
-select now(), least(s.next_run_at, (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due,
+select now(),
+       least(s.next_run_at, (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due,
        s.next_run_at as first_at
 from (select min(next_run_at) as next_run_at from monitor_sched
       where live and next_run_at >= coalesce(@from_at::timestamptz, '-infinity')) s
