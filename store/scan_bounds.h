@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -21,17 +22,20 @@ inline constexpr std::chrono::seconds kScanMargin{5};
 // all the time. So a process remembers what its last scan of a key found first, and begins the next
 // one there.
 //
-//                a scan from the beginning took longer than kQuick
-//   kBeginning ------------------------------------------------------> kBounds
-//              <------------------------------------------------------
-//                kRest times what it took has passed
+//                two scans from the beginning, one after the other, took long
+//   kBeginning --------------------------------------------------------------> kBounds
+//              <--------------------------------------------------------------
+//                kRest times what the shorter of them took has passed, or kRestMax
+//
+// A scan took long where it took more than kQuick and kQuickEach for each key that it visited. One
+// alone says nothing: the machine may have stood still.
 //
 // Nothing is left behind a bound for good. Once every kNear, and whenever nothing was found, a key
 // is scanned from a lower place: from where work arrives, less kScanMargin for transactions that
 // commit late. What arrives still lower (work that was given back, a transaction that committed
 // late) is found by the next scan from the beginning, after at most kRest times what such a scan
-// takes: scans from the beginning are a fiftieth of the time at most. While they are quick, as they
-// are where no snapshot is held for long, every scan is one.
+// takes, and kRestMax: scans from the beginning are a fiftieth of the time, or one in kRestMax.
+// While they are quick, as they are where no snapshot is held for long, every scan is one.
 //
 // Times of the queue are the database's; those of this process are since boot. One thread at a
 // time.
@@ -40,7 +44,9 @@ class ScanBounds {
  public:
   enum class From { kBeginning, kBounds };
   static constexpr std::chrono::milliseconds kQuick{10};
+  static constexpr std::chrono::microseconds kQuickEach{50};
   static constexpr int kRest = 50;
+  static constexpr std::chrono::seconds kRestMax{60};
   static constexpr std::chrono::seconds kNear{1};
   // Of more keys the bounds are forgotten, and found again.
   static constexpr std::size_t kKeysMax = 20'000;
@@ -83,13 +89,20 @@ class ScanBounds {
   // A scan that began so at `began` ended at `ended`; `seen` are the keys that it visited.
   void Scanned(From from, SinceBoot began, SinceBoot ended, const std::vector<Seen>& seen) {
     const SinceBoot took = ended - began;
-    if (from == From::kBeginning) until_ = took > kQuick ? ended + kRest * took : SinceBoot{};
+    const auto keys = static_cast<std::int64_t>(seen.size());
+    const SinceBoot slow = took > kQuick + kQuickEach * keys ? took : SinceBoot{};
+    SinceBoot rest = std::min<SinceBoot>(kRest * took, kRestMax);
+    if (from == From::kBeginning) {
+      rest = std::min<SinceBoot>(kRest * std::min(slow, last_slow_), kRestMax);
+      until_ = rest > SinceBoot{} ? ended + rest : SinceBoot{};
+      last_slow_ = slow;
+    }
     if (Next(ended) == From::kBeginning || bounds_.size() > kKeysMax) bounds_.clear();
     if (Next(ended) == From::kBeginning) return;
     for (const auto& [key, first, arrives] : seen) {
       Bound& bound = bounds_[key];
       const bool whole = from == From::kBeginning || bound.beginning_at <= began;
-      if (whole) bound.beginning_at = ended + kRest * took;
+      if (whole) bound.beginning_at = ended + rest;
       if (whole || bound.low_at <= began || !first) {
         bound.low = first ? std::min(*first, arrives) : arrives;
         bound.low_at = first ? ended + kNear : ended;
@@ -109,6 +122,7 @@ class ScanBounds {
   };
 
   SinceBoot until_{};
+  SinceBoot last_slow_{};  // what the last scan from the beginning took; zero: it was quick
   std::map<Key, Bound> bounds_;
 };
 

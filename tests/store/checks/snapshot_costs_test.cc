@@ -34,19 +34,55 @@ using Bounds = store::ScanBounds<int>;
 constexpr base::Timestamp kFirst{seconds(1'000'000)};
 constexpr base::Timestamp kArrives{seconds(1'000'100)};
 
+// Scans of `key` from the beginning, the last of which took from `began` until `ended`.
+void ScanTwice(Bounds* bounds, nanoseconds began, nanoseconds ended,
+               const std::vector<Bounds::Seen>& seen) {
+  bounds->Scanned(Bounds::From::kBeginning, began, ended, seen);
+  bounds->Scanned(Bounds::From::kBeginning, began, ended, seen);
+}
+
 TEST(ScanBounds, AQuickScanIsFollowedByAnotherFromTheBeginning) {
   Bounds bounds;
   EXPECT_EQ(bounds.Next(seconds(1)), Bounds::From::kBeginning);
-  bounds.Scanned(Bounds::From::kBeginning, seconds(1), seconds(1) + Bounds::kQuick,
-                 {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick, {{1, kFirst, kArrives}});
   EXPECT_EQ(bounds.Next(seconds(2)), Bounds::From::kBeginning);
   EXPECT_EQ(bounds.Of(1, seconds(2)), std::nullopt);
   EXPECT_EQ(bounds.Found(1), std::nullopt) << "a claim begins at the beginning, too";
 }
 
+TEST(ScanBounds, OneScanThatTookLongMeansThatTheMachineStoodStill) {
+  Bounds bounds;
+  const auto scan = [&](nanoseconds began, nanoseconds took) {
+    bounds.Scanned(Bounds::From::kBeginning, began, began + took, {{1, kFirst, kArrives}});
+  };
+  scan(seconds(1), seconds(9));
+  EXPECT_EQ(bounds.Next(seconds(10)), Bounds::From::kBeginning);
+  EXPECT_EQ(bounds.Of(1, seconds(10)), std::nullopt);
+  scan(seconds(10), milliseconds(20));
+  EXPECT_EQ(bounds.Next(seconds(11)), Bounds::From::kBounds) << "50 times the shorter of the two";
+  EXPECT_EQ(bounds.Next(milliseconds(11'020)), Bounds::From::kBeginning);
+}
+
+TEST(ScanBounds, WhatStandsBeforeABoundWaitsForAMinuteAtMost) {
+  Bounds bounds;
+  ScanTwice(&bounds, seconds(10), seconds(20), {{1, kFirst, kArrives}});
+  EXPECT_EQ(bounds.Next(seconds(79)), Bounds::From::kBounds);
+  EXPECT_EQ(bounds.Next(seconds(80)), Bounds::From::kBeginning);
+  EXPECT_EQ(bounds.Of(1, seconds(80)), std::nullopt);
+  EXPECT_EQ(bounds.Found(1), kFirst);
+}
+
+TEST(ScanBounds, AScanOfManyKeysMayTakeLonger) {
+  Bounds bounds;
+  std::vector<Bounds::Seen> seen;
+  for (int key = 0; key < 1000; ++key) seen.push_back({key, kFirst, kArrives});
+  ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick + 1000 * Bounds::kQuickEach, seen);
+  EXPECT_EQ(bounds.Next(seconds(2)), Bounds::From::kBeginning);
+}
+
 TEST(ScanBounds, AScanThatTookLongIsRepeatedAfterFiftyTimesAsLong) {
   Bounds bounds;
-  bounds.Scanned(Bounds::From::kBeginning, seconds(1), seconds(2), {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives}});
   EXPECT_EQ(bounds.Next(seconds(51)), Bounds::From::kBounds);
   EXPECT_NE(bounds.Of(1, seconds(51)), std::nullopt);
   EXPECT_EQ(bounds.Next(seconds(52)), Bounds::From::kBeginning);
@@ -56,7 +92,7 @@ TEST(ScanBounds, AScanThatTookLongIsRepeatedAfterFiftyTimesAsLong) {
 TEST(ScanBounds, AScanBeginsWhereTheLastOneFoundSomethingAndOnceASecondWhereWorkArrives) {
   Bounds bounds;
   const base::Timestamp later = kArrives + seconds(50);
-  bounds.Scanned(Bounds::From::kBeginning, seconds(1), seconds(2), {{1, later, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives}});
   EXPECT_EQ(bounds.Of(1, milliseconds(2'500)), later);
   EXPECT_EQ(bounds.Found(1), later);
   EXPECT_EQ(bounds.Of(1, seconds(3)), kArrives);
@@ -68,14 +104,14 @@ TEST(ScanBounds, AScanBeginsWhereTheLastOneFoundSomethingAndOnceASecondWhereWork
 
 TEST(ScanBounds, WhereNothingWasFoundTheNextScanBeginsWhereWorkArrives) {
   Bounds bounds;
-  bounds.Scanned(Bounds::From::kBeginning, seconds(1), seconds(2), {{1, std::nullopt, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, std::nullopt, kArrives}});
   EXPECT_EQ(bounds.Of(1, seconds(2)), kArrives);
   EXPECT_EQ(bounds.Found(1), std::nullopt);
 }
 
 TEST(ScanBounds, AKeyThatIsNotKnownIsScannedFromTheBeginning) {
   Bounds bounds;
-  bounds.Scanned(Bounds::From::kBeginning, seconds(1), seconds(2), {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives}});
   EXPECT_EQ(bounds.Of(2, seconds(3)), std::nullopt);
   bounds.Scanned(Bounds::From::kBounds, seconds(3), seconds(4), {{2, kFirst, kArrives}});
   EXPECT_EQ(bounds.Of(2, milliseconds(4'500)), kFirst);
@@ -254,6 +290,7 @@ class BehindBounds : public PipelineTest {
   void Begin(B* bounds) {
     const auto now = clock.SinceBoot();
     bounds->Scanned(B::From::kBeginning, now - seconds(2), now, {});
+    bounds->Scanned(B::From::kBeginning, now - seconds(2), now, {});
     ASSERT_EQ(bounds->Next(now), B::From::kBounds);
   }
   store::Claim ClaimBehind(store::ChunkScanBounds* bounds) {
@@ -289,8 +326,10 @@ TEST_F(BehindBounds, WhatStandsBeforeABoundIsClaimedByTheNextScanFromTheBeginnin
   Cut();
   ASSERT_EQ(ClaimBehind(&bounds).chunks.size(), 1U);
   const auto now = clock.SinceBoot();
-  bounds.Scanned(store::ChunkScanBounds::From::kBeginning, now - milliseconds(20), now,
-                 {{{org, store::ChunkPlace::kTurn}, {}, clock.Now() - domain::kStartsBack}});
+  const std::vector<store::ChunkScanBounds::Seen> seen{
+      {{org, store::ChunkPlace::kTurn}, {}, clock.Now() - domain::kStartsBack}};
+  bounds.Scanned(store::ChunkScanBounds::From::kBeginning, now - milliseconds(20), now, seen);
+  bounds.Scanned(store::ChunkScanBounds::From::kBeginning, now - milliseconds(20), now, seen);
   // As it is given back.
   Sql("update chunk set available_at = now() - interval '30 days 1 hour' returning 1");
   int scans = 0;
