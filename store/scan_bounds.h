@@ -16,7 +16,7 @@ namespace vedette::store {
 // How long a transaction may take to commit what it places in a queue, and be found at once.
 inline constexpr std::chrono::seconds kScanMargin{5};
 
-// Where the scans of a queue's index begin, for each key of the queue (an organisation, a
+// The places at which scans of a queue's index begin, for each key of the queue (an organisation, a
 // receiver). An index entry of what is done stays as long as a snapshot is held that is older than
 // its end, and every scan from the beginning visits all of them: beside a backup they become more
 // all the time. So a process remembers what its last scan of a key found first, and begins the next
@@ -48,7 +48,7 @@ class ScanBounds {
   static constexpr int kRest = 50;
   static constexpr std::chrono::seconds kRestMax{60};
   static constexpr std::chrono::seconds kNear{1};
-  // Of more keys the bounds are forgotten, and found again.
+  // The bounds of more keys are forgotten, and found again.
   static constexpr std::size_t kKeysMax = 20'000;
 
   using SinceBoot = std::chrono::nanoseconds;

@@ -285,7 +285,7 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
     reservations.Add(chunk->id, more, chunk->price_mc, account.month);
   }
   balances.Write(tx);
-  tx.Exec<"chunk_reserve">(reservations);
+  tx.ExecLater<"chunk_reserve">(reservations);
 }
 
 }  // namespace
@@ -316,12 +316,12 @@ pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int org
 }
 
 // Notes what the walk saw of an organisation: where nothing waits in turn, it looked at the ends of
-// leases, too.
+// leases, too. A new flow's first turn may be a fraction of a second before the first of all.
 void NoteSeen(const base::Uuid& org_id, ChunkScanBounds::First first, base::Timestamp now,
               std::vector<ChunkScanBounds::Seen>* seen) {
   const base::Timestamp turns_arrive = now - domain::kStartsBack - kScanMargin;
   if (first && *first <= now - kPlacesApart) {
-    seen->push_back({{org_id, ChunkPlace::kTurn}, first, turns_arrive});
+    seen->push_back({{org_id, ChunkPlace::kTurn}, domain::StartFloor(*first), turns_arrive});
     return;
   }
   seen->push_back({{org_id, ChunkPlace::kTurn}, std::nullopt, turns_arrive});

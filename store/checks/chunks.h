@@ -104,7 +104,7 @@ struct Claim {
   std::unordered_map<base::Uuid, std::string> watched;
 };
 
-// Where a chunk stands in its organisation's queue: in turn (domain/monitor/chunk_plan.h), a month
+// The place of a chunk in its organisation's queue: in turn (domain/monitor/chunk_plan.h), a month
 // back, or at the end of a lease that nobody renewed. Scans behind bounds look at the first, and
 // then at the second, and so need not visit what lies between.
 enum class ChunkPlace { kTurn, kLeaseEnd };

@@ -42,8 +42,8 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
                sched.row_count, outcomes);
     passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
   }
-  tx.Exec<"tick_insert_closed">(closed, "outcome"_a = outcome);
-  tx.Exec<"sched_pass_ticks">(passed);
+  tx.ExecLater<"tick_insert_closed">(closed, "outcome"_a = outcome);
+  tx.ExecLater<"sched_pass_ticks">(passed);
 }
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
@@ -101,7 +101,8 @@ std::map<base::Uuid, base::Timestamp> FirstTurns(Transaction& tx, const base::Cl
     std::optional<base::Timestamp> first_turn;
     Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = now);
     first_turns.emplace(org_id, domain::FirstStart(first_turn, *now));
-    seen.push_back({org_id, first_turn, *now - domain::kStartsBack - kScanMargin});
+    const auto from_turn = first_turn ? Bounds::First(domain::StartFloor(*first_turn)) : first_turn;
+    seen.push_back({org_id, from_turn, *now - domain::kStartsBack - kScanMargin});
   }
   if (bounds) bounds->turns.Scanned(from, began, ended, seen);
   return first_turns;
@@ -185,8 +186,8 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
                plan.due_at, plan.row_count, turns[i], monitors.size() - plan.parts.size() + 1,
                monitors.size());
   }
-  tx.Exec<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
-                          "firsts"_a = firsts, "ends"_a = ends);
+  tx.ExecLater<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
+                               "firsts"_a = firsts, "ends"_a = ends);
   return last_turns;
 }
 
@@ -243,8 +244,8 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   // The last tick is still open, or there are no rows.
   PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
   if (opened.empty()) return 0;
-  tx.Exec<"sched_open_ticks">(opened);
-  if (!large.empty()) tx.Exec<"tick_insert_open">(large);
+  tx.ExecLater<"sched_open_ticks">(opened);
+  if (!large.empty()) tx.ExecLater<"tick_insert_open">(large);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   InsertChunks(tx, clock, plans, bounds);
   return static_cast<std::int64_t>(plans.size());
@@ -256,9 +257,10 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
   const int rows = tick.sched.row_count;
   const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
   if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
-  tx.Exec<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id, "tick_id"_a = tick.tick_id,
-                             "trigger"_a = tick.trigger, "id"_a = base::Uuid::V7(clock),
-                             "available_at"_a = domain::FirstStart(first_turn, tick.due_at));
+  tx.ExecLater<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id,
+                                  "tick_id"_a = tick.tick_id, "trigger"_a = tick.trigger,
+                                  "id"_a = base::Uuid::V7(clock),
+                                  "available_at"_a = domain::FirstStart(first_turn, tick.due_at));
   return 1;
 }
 
@@ -286,7 +288,7 @@ namespace {
 using Schedule = MaterialiseBounds::Schedule;
 using ScheduleBounds = ScanBounds<Schedule>;
 
-// Where a scan of the schedule begins; empty: at the beginning.
+// The place at which a scan of the schedule begins; empty: the beginning.
 ScheduleBounds::First ScheduleFrom(const MaterialiseBounds* bounds, std::chrono::nanoseconds now) {
   if (!bounds || bounds->due.Next(now) == ScheduleBounds::From::kBeginning) return std::nullopt;
   return bounds->due.Of(Schedule::kDue, now);
@@ -296,7 +298,7 @@ ScheduleBounds::First ScheduleFrom(const MaterialiseBounds* bounds, std::chrono:
 
 MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
                                       const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
-  return InTransaction(session, [&](Transaction& tx) {
+  const auto body = [&](Transaction& tx) {
     MaterialiseResult result;
     const auto began = clock.SinceBoot();
     const auto from_at = ScheduleFrom(bounds, began);
@@ -321,7 +323,8 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
     result.chunks = OpenTicks(tx, clock, ticks, limits, bounds);
     return result;
-  });
+  };
+  return InTransaction(session, body, Durability::kSync, Plans::kByKey);
 }
 
 namespace {

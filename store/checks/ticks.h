@@ -41,8 +41,8 @@ struct MaterialiseLimits {
 };
 MaterialiseLimits MaterialiseLimitsOf(const config::Config& config);
 
-// Where the scans of the schedule begin, and those of the organisations' queues, in which new
-// chunks get their turns.
+// The places at which scans of the schedule begin, and those of the organisations' queues, in which
+// new chunks get their turns.
 struct MaterialiseBounds {
   enum class Schedule { kDue };
   ScanBounds<Schedule> due;

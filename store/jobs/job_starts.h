@@ -38,7 +38,7 @@ class JobStarts {
   // kCountRest times as long, as long as half of open_per_org_max is not reached.
   static constexpr std::chrono::milliseconds kCountQuick{10};
   static constexpr int kCountRest = 50;
-  // Of more organisations everything is counted.
+  // More organisations have everything counted.
   static constexpr std::size_t kCountedMax = 10'000;
 
   // `limits` is asked by every start, of all threads. `clock` must outlive this object.

@@ -15,9 +15,9 @@ where w.org_id is not null
 order by w.org_id
 
 -- name: chunk_walk_bounds
--- As chunk_walk, beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have chunks or
--- not. What waits in turn and what somebody's lease has ended of are far from each other in time (@apart_s): of those
--- in @org_ids the first begin at @turns_from, the second, where there are none of the first, at @ends_from.
+-- The walk of chunk_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- chunks or not. What waits in turn and what somebody's lease has ended of are far from each other in time (@apart_s):
+-- of those in @org_ids the first begin at @turns_from, the second, where there are none of the first, at @ends_from.
 select o.id as org_id, coalesce(t.row_count, e.row_count) as row_count,
        case when t.row_count is null then e.monitor_id else t.monitor_id end as monitor_id,
        coalesce(t.available_at, e.available_at) as first_at, now()

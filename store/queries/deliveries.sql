@@ -38,8 +38,8 @@ where w.endpoint_id is not null
 order by w.endpoint_id
 
 -- name: delivery_walk_bounds
--- As delivery_walk, beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have pending
--- deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later.
+-- The walk of delivery_walk beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have
+-- pending deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later.
 select e.id as endpoint_id, e.available_at <= now() and first.available_at is not null as due, e.failures, e.org_id,
        first.available_at as first_at, now()
 from (select id, available_at, failures, org_id from endpoint where id > @cursor order by id limit @endpoints_max) e

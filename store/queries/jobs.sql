@@ -192,8 +192,8 @@ left join lateral (
 order by w.lane, w.org_id, r.rank
 
 -- name: job_walk_bounds
--- As job_walk, beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have chunks or
--- not, and of those in @org_id (by lane and rank) only what became available at @from_at or later.
+-- The walk of job_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- chunks or not, and of those in @org_id (by lane and rank) only what became available at @from_at or later.
 select l.lane, o.id as org_id, r.rank, case when not o.locked then first.part_rows end as part_rows, o.n,
        first.available_at as first_at, now()
 from unnest(@lane::smallint[], @behind::uuid[]) as l(lane, behind)

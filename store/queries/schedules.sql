@@ -1,5 +1,5 @@
 -- name: sched_due
--- From @from_at on (null: from the beginning).
+-- Those that are due, from @from_at on (null: from the beginning).
 select :sched_columns
 from monitor_sched s
 where s.live and s.next_run_at <= now() and s.next_run_at >= coalesce(@from_at::timestamptz, '-infinity')

@@ -177,8 +177,8 @@ TEST_F(JobsStartTogether, WhereTheirTransactionFailsEachIsStartedByItself) {
   ExpectJobMoneyAddsUp();
 }
 
-// As beside a snapshot, where counting visits all jobs that have ended; here somebody holds the
-// account for as long.
+// Beside a snapshot counting visits all jobs that have ended; here somebody holds the account for
+// as long.
 TEST_F(JobsStartTogether, OpenJobsWhoseCountTookLongAreNotCountedAgainWhileTheyAreFew) {
   start_limits.open_per_org_max = 10;
   store::JobStarts starts(clock, [this] { return start_limits; });
