@@ -240,9 +240,10 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
                                           .breaker_failures = config_.delivery.breaker_failures,
                                           .breaker_interval = config_.delivery.breaker_interval_ms,
                                           .lease = config_.delivery.lease_ms};
-  return [limits, cursor = scan_.cursor(), full = room.full,
-          prompt_ids = room.prompt_ids](store::Session& session) {
-    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt_ids);
+  return [limits, cursor = scan_.cursor(), full = room.full, prompt_ids = room.prompt_ids,
+          bounds = bounds_](store::Session& session) {
+    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt_ids,
+                                  bounds.get());
   };
 }
 

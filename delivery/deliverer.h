@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <utility>
@@ -125,6 +126,9 @@ class Deliverer {
   std::deque<std::pair<std::chrono::nanoseconds, base::Uuid>> started_;
   std::size_t reserved_ = 0;
   ReceiverScan scan_;
+  // Shared with the claim that is under way; there is one at a time.
+  const std::shared_ptr<store::ScanBounds<base::Uuid>> bounds_ =
+      std::make_shared<store::ScanBounds<base::Uuid>>();
   bool more_ = false;  // claims left something that was due
 
   lease::Step<store::DeliveryClaim> claims_;

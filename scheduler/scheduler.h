@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -16,8 +19,8 @@
 namespace vedette::scheduler {
 
 // Turns due monitors into ticks and chunks, cuts the portions of large ticks and closes them.
-// Sleeps until the earliest next_run_at; several share the work, without a leader. Loop thread
-// only; everything handed in must outlive this object.
+// Sleeps until the earliest next_run_at, to a fraction of a millisecond; several share the work,
+// without a leader. Loop thread only; everything handed in must outlive this object.
 class Scheduler {
  public:
   Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -39,6 +42,7 @@ class Scheduler {
     store::MaterialiseResult portions;
     store::MaterialiseResult next;
     store::ClosedTicks closed;
+    std::optional<std::chrono::nanoseconds> next_at;  // when `next` is due, since boot
   };
   lease::Step<RunResult>::Job Begin();
   lease::NextRun OnRun(const RunResult& result);
@@ -48,6 +52,10 @@ class Scheduler {
   metrics::Metrics& metrics_;
   const config::Config& config_;
   base::Logger log_;
+  // Shared with the run that is under way; there is one at a time.
+  const std::shared_ptr<store::MaterialiseBounds> bounds_ =
+      std::make_shared<store::MaterialiseBounds>();
+  std::chrono::nanoseconds next_at_{};  // since boot, as the last run saw it; zero: not known
   lease::Step<RunResult> step_;
 };
 

@@ -166,7 +166,7 @@ std::vector<SealedRecord> ListSealed(Session& session, std::int64_t after, int l
 void InsertAudit(Transaction& tx, const base::Clock& clock, const AuditEntry& entry) {
   std::optional<std::string> detail;
   if (entry.detail) detail = entry.detail->Text();
-  tx.Exec<"audit_insert">(
+  tx.ExecLater<"audit_insert">(
       "id"_a = base::Uuid::V7(clock), "actor"_a = entry.actor, "action"_a = entry.action,
       "target"_a = entry.target, "org_id"_a = entry.org_id, "reason"_a = entry.reason,
       "detail"_a = detail, "remote_address"_a = entry.remote_address,

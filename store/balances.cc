@@ -100,8 +100,8 @@ void Balances::WriteAccounts(Transaction& tx) const {
     if (balance.taken_mc > 0) taken.Add(org_id, balance.taken_mc);
     if (balance.taken_mc < 0) returned.Add(org_id, -balance.taken_mc);
   }
-  if (!taken.empty()) tx.Exec<"accounts_reserve">(taken);
-  if (!returned.empty()) tx.Exec<"accounts_return">(returned);
+  if (!taken.empty()) tx.ExecLater<"accounts_reserve">(taken);
+  if (!returned.empty()) tx.ExecLater<"accounts_return">(returned);
 }
 
 void Balances::WriteTeams(Transaction& tx) const {
@@ -115,8 +115,8 @@ void Balances::WriteTeams(Transaction& tx) const {
     if (spending.taken_mc > 0) taken.Add(key.first, key.second, spending.taken_mc);
     if (spending.taken_mc < 0) returned.Add(key.first, key.second, -spending.taken_mc);
   }
-  if (!taken.empty()) tx.Exec<"team_spend_add">(taken);
-  if (!returned.empty()) tx.Exec<"team_spend_return">(returned);
+  if (!taken.empty()) tx.ExecLater<"team_spend_add">(taken);
+  if (!returned.empty()) tx.ExecLater<"team_spend_return">(returned);
 }
 
 }  // namespace vedette::store

@@ -129,6 +129,8 @@ class ArrayParam {
   std::optional<std::string> Binary(std::uint32_t element_type) const;
   // "{1,2,NULL}"
   std::string Literal() const;
+  // About that many bytes.
+  std::size_t size() const { return body_.size(); }
 
  private:
   void AddBoolean(bool element);
@@ -175,6 +177,8 @@ class Param {
   std::optional<std::string> text() const { return array_ ? array_->Literal() : text_; }
   // Empty: no array.
   const std::optional<ArrayParam>& array() const { return array_; }
+  // About that many bytes.
+  std::size_t size() const { return array_ ? array_->size() : text_ ? text_->size() : 0; }
 
  private:
   std::optional<std::string> text_;

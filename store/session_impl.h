@@ -52,6 +52,8 @@ struct Session::Impl {
   std::unique_ptr<Testing> testing{};  // null = off
   // Whether the database has answered a statement of the transaction under way.
   bool answered = false;
+  // Messages to the database whose answers were waited for.
+  std::int64_t round_trips = 0;
   // Until then (since boot) attempts to connect fail at once.
   std::chrono::nanoseconds retry_at{0};
   int failures = 0;  // to connect, in a row

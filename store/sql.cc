@@ -177,21 +177,68 @@ constexpr std::string_view kAsync = "; SET LOCAL synchronous_commit = off";
 constexpr std::string_view kByKey =
     "; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off";
 
-// A transaction that is begun with its settings in one round trip.
+// Parameters of so many bytes are passed as text, so that their statement goes with others.
+constexpr std::size_t kTogetherBytesMax = 2048;
+
+// A transaction that is begun with its settings, together with its first statement.
 class SetWork final : public pqxx::dbtransaction {
  public:
-  SetWork(pqxx::connection_base& connection, std::string begin)
-      : namedclass("transaction", "set"), dbtransaction(connection), begin_(std::move(begin)) {
+  SetWork(pqxx::connection_base& connection, std::string begin, std::int64_t* round_trips)
+      : namedclass("transaction", "set"),
+        dbtransaction(connection),
+        ahead_(std::move(begin) + ";"),
+        round_trips_(*round_trips) {
     Begin();
   }
   ~SetWork() override { End(); }
 
- private:
-  void do_begin() override { direct_exec(begin_.c_str()); }
-  // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
-  void do_commit() override { direct_exec("COMMIT"); }
+  // Whether something waits for the next message.
+  bool waits() const { return !ahead_.empty(); }
+  // The statement goes with the next message.
+  void Add(const std::string& statement) {
+    ahead_ += statement + ";";
+    if (state_ == State::kEmpty) state_ = State::kAsked;
+  }
+  // The answer to `statement`, which goes behind what waits. An empty one: what waits is sent.
+  pqxx::result Send(const std::string& statement) {
+    state_ = State::kBegun;
+    ++round_trips_;
+    return direct_exec((std::exchange(ahead_, {}) + statement).c_str());
+  }
 
-  const std::string begin_;
+ private:
+  //   kEmpty -- Add --> kAsked -- Send --> kBegun;  kEmpty -- Send --> kBegun
+  enum class State { kEmpty, kAsked, kBegun };
+
+  void do_begin() override {}
+  // A connection that is lost here fails the statement: RunInTransaction knows that it committed.
+  void do_commit() override {
+    if (state_ == State::kEmpty) return;
+    try {
+      Send("COMMIT");
+    } catch (const pqxx::broken_connection&) {
+      throw;
+    } catch (const std::exception&) {
+      RollBack();
+      throw;
+    }
+  }
+  void do_abort() override {
+    if (state_ == State::kBegun) dbtransaction::do_abort();
+  }
+  // A statement before COMMIT was refused, so that this did not run; libpqxx takes the transaction
+  // for ended.
+  void RollBack() {
+    try {
+      dbtransaction::do_abort();
+    } catch (const std::exception&) {
+      return;  // the connection is lost, and the transaction with it
+    }
+  }
+
+  std::string ahead_;
+  std::int64_t& round_trips_;
+  State state_ = State::kEmpty;
 };
 
 }  // namespace
@@ -199,33 +246,37 @@ class SetWork final : public pqxx::dbtransaction {
 struct Transaction::Impl {
   Durability durability;
   std::unique_ptr<pqxx::transaction_base> work;
+  SetWork* set = nullptr;  // `work`, where it is one
   // How many statements may still run, where they are counted.
   std::optional<int> statements_left;
 };
 
 Transaction::Transaction(Session& session, Durability durability, Plans plans)
-    : session_(session.impl()), impl_(new Impl{durability, nullptr, std::nullopt}) {
+    : session_(session.impl()), impl_(new Impl{durability, nullptr, nullptr, std::nullopt}) {
   const auto begin_with = [this](std::string_view settings) {
-    return session_.begin + std::string(settings);
+    auto work = std::make_unique<SetWork>(
+        session_.Connect(), session_.begin + std::string(settings), &session_.round_trips);
+    impl_->set = work.get();
+    impl_->work = std::move(work);
   };
   switch (durability) {
     case Durability::kOneStatement:
       impl_->statements_left = 1;
       if (session_.config.is_pooled) {
-        impl_->work = std::make_unique<SetWork>(session_.Connect(), session_.begin);
+        begin_with("");
       } else {
         impl_->work = std::make_unique<pqxx::nontransaction>(session_.Connect());
       }
       break;
     case Durability::kAsync:
-      impl_->work = std::make_unique<SetWork>(session_.Connect(), begin_with(kAsync));
+      begin_with(kAsync);
       break;
     case Durability::kSync:
       if (plans == Plans::kByKey || session_.config.is_pooled) {
-        impl_->work = std::make_unique<SetWork>(session_.Connect(),
-                                                begin_with(plans == Plans::kByKey ? kByKey : ""));
+        begin_with(plans == Plans::kByKey ? kByKey : "");
       } else {
         impl_->work = std::make_unique<pqxx::work>(session_.Connect());
+        ++session_.round_trips;
       }
       break;
   }
@@ -255,23 +306,59 @@ void AddValue(const Param& param, std::uint32_t element_type, pqxx::internal::pa
   }
 }
 
+// The statement with its parameters as text, where they are few.
+std::optional<std::string> Execution(pqxx::connection_base& connection,
+                                     const Session::Impl::Prepared& prepared,
+                                     const std::vector<Param>& params) {
+  std::size_t bytes = 0;
+  for (const Param& param : params) bytes += param.size();
+  if (bytes > kTogetherBytesMax) return std::nullopt;
+  std::string text = "EXECUTE " + connection.quote_name(prepared.statement);
+  for (std::size_t i = 0; i < prepared.order.size(); ++i) {
+    const auto value = params[prepared.order[i]].text();
+    text += i == 0 ? "(" : ",";
+    text += value ? connection.quote(*value) : "NULL";
+  }
+  if (!prepared.order.empty()) text += ")";
+  return text;
+}
+
 }  // namespace
 
-pqxx::result Transaction::ExecCall(const Call& call, std::vector<Param> params) {
+pqxx::result Transaction::ExecCall(const Call& call, std::vector<Param> params, Send send) {
   const auto& asked = call.statement();
   if (impl_->statements_left && (*impl_->statements_left)-- == 0) {
     throw std::logic_error(fmt::format("{} is not the only statement of its transaction", asked));
   }
   const auto statement = session_.testing ? session_.testing->BeforeStatement(asked) : asked;
   const Session::Impl::Prepared& prepared = session_.Prepare(call, statement);
+  SetWork* set = impl_->set;
+  if (set != nullptr && !session_.config.is_pooled && (set->waits() || send == Send::kLater)) {
+    if (const auto text = Execution(*session_.connection, prepared, params)) {
+      session_.connection->prepare_now(prepared.statement);
+      if (send == Send::kNow) return Run(prepared.statement, [&] { return set->Send(*text); });
+      // The time of the message is another statement's.
+      session_.metrics.ObserveQuery(prepared.statement, std::chrono::microseconds(0), true);
+      set->Add(*text);
+      if (session_.testing) session_.testing->AfterStatement(prepared.statement);
+      return {};
+    }
+  }
+  if (set != nullptr && set->waits()) set->Send({});
   pqxx::internal::params values;
   for (std::size_t i = 0; i < prepared.order.size(); ++i) {
     AddValue(params[prepared.order[i]], prepared.element_types[i], &values);
   }
-  return Run(prepared.statement, std::move(values));
+  return Run(prepared.statement, [&] {
+    ++session_.round_trips;
+    // A statement without a name is prepared for this execution alone: every pooler can do that.
+    return session_.config.is_pooled
+               ? impl_->work->exec_params(QueryText(prepared.statement), std::move(values))
+               : impl_->work->exec_prepared(prepared.statement, std::move(values));
+  });
 }
 
-pqxx::result Transaction::Run(const std::string& name, pqxx::internal::params&& values) {
+pqxx::result Transaction::Run(const std::string& name, const std::function<pqxx::result()>& send) {
   const auto start = session_.clock.SinceBoot();
   bool ok = false;
   const auto observe = [&] {
@@ -281,10 +368,7 @@ pqxx::result Transaction::Run(const std::string& name, pqxx::internal::params&& 
         ok);
   };
   try {
-    // A statement without a name is prepared for this execution alone: every pooler can do that.
-    pqxx::result result = session_.config.is_pooled
-                              ? impl_->work->exec_params(QueryText(name), std::move(values))
-                              : impl_->work->exec_prepared(name, std::move(values));
+    pqxx::result result = send();
     ok = true;
     session_.answered = true;
     observe();
@@ -298,16 +382,18 @@ pqxx::result Transaction::Run(const std::string& name, pqxx::internal::params&& 
 
 void Transaction::WaitForDisk() {
   if (impl_->durability != Durability::kAsync) return;
-  impl_->work->exec("set local synchronous_commit to default");
+  impl_->set->Add("SET LOCAL synchronous_commit TO DEFAULT");
 }
 
 void Transaction::DropTable(const std::string& table) {
+  if (impl_->set != nullptr && impl_->set->waits()) impl_->set->Send({});
   impl_->work->exec("drop table " + impl_->work->quote_name(table));
 }
 
 void Transaction::Commit() {
   if (session_.testing) session_.testing->BeforeCommit();
   impl_->work->commit();
+  if (impl_->durability == Durability::kSync && impl_->set == nullptr) ++session_.round_trips;
   if (session_.testing) session_.testing->AfterCommit();
 }
 

@@ -162,6 +162,11 @@ enum class Durability { kSync, kAsync, kOneStatement };
 enum class Plans { kOfSession, kByKey };
 
 // One transaction on the session's connection. Aborts unless Commit was called.
+//
+// What waits for its answer is a message to the database and one back, and the time of a small
+// transaction is how many of those it has. So BEGIN, and what ExecLater is asked for, go together
+// with the next statement or with COMMIT, where the transaction has settings of its own (kAsync or
+// kByKey) and the parameters are few: they are passed as text then.
 class Transaction {
  public:
   explicit Transaction(Session& session, Durability durability = Durability::kSync,
@@ -181,7 +186,19 @@ class Transaction {
     std::vector<Param> params;
     params.reserve(Called::kSize);
     (ParametersOf<Arguments>::Append(arguments, &params), ...);
-    return ExecCall(Called::kCall, std::move(params));
+    return ExecCall(Called::kCall, std::move(params), Send::kNow);
+  }
+
+  // Runs a statement whose rows nobody reads, in its order, but together with the next one or with
+  // COMMIT, in one message to the database. What the database refuses is thrown there. Where the
+  // transaction or the parameters are not of that kind it runs at once, as by Exec.
+  template <NameText statement, typename... Arguments>
+  void ExecLater(const Arguments&... arguments) {
+    using Called = CallOf<statement, Arguments...>;
+    std::vector<Param> params;
+    params.reserve(Called::kSize);
+    (ParametersOf<Arguments>::Append(arguments, &params), ...);
+    ExecCall(Called::kCall, std::move(params), Send::kLater);
   }
 
   // Lets the COMMIT of a transaction that began as kAsync wait for the disk after all.
@@ -193,8 +210,9 @@ class Transaction {
   void Commit();
 
  private:
-  pqxx::result ExecCall(const Call& call, std::vector<Param> params);
-  pqxx::result Run(const std::string& name, pqxx::internal::params&& values);
+  enum class Send { kNow, kLater };
+  pqxx::result ExecCall(const Call& call, std::vector<Param> params, Send send);
+  pqxx::result Run(const std::string& name, const std::function<pqxx::result()>& send);
   Session::Impl& session_;
   struct Impl;
   std::unique_ptr<Impl> impl_;

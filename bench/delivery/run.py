@@ -79,14 +79,16 @@ class Nginx:
 
 
 class Bench:
-    def __init__(self, options, directory):
+    database = "bench"
+
+    def __init__(self, options, directory, settings=None):
         self.build, self.dir, self.count = options.build.resolve(), directory, options.count
-        self.postgres, self.nginx = Postgres(options.server), Nginx(directory)
-        self.postgres.create("bench")
-        self.connection = self.postgres.connect("bench")
-        self.environment = environment(self.postgres.url("bench"),
+        self.postgres, self.nginx = Postgres(options.server, settings=settings), Nginx(directory)
+        self.postgres.create(self.database)
+        self.connection = self.postgres.connect(self.database)
+        self.environment = environment(self.postgres.url(self.database),
                                        {"VEDETTE_NET_CA_FILE": str(self.nginx.ca), **SETTINGS})
-        migrate(self.build / "vedette", self.postgres.url("bench"))
+        migrate(self.build / "vedette", self.postgres.url(self.database))
 
     def sql(self, statement):
         """The first value, if there is one."""

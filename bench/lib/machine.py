@@ -1,5 +1,7 @@
 """What a benchmark runs on: a private PostgreSQL with fsync on, vedette processes, and what each of them used."""
 
+import contextlib
+import http.client
 import os
 import subprocess
 import sys
@@ -147,11 +149,19 @@ class Vedette:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=30) as answer:
             return answer.read().decode()
 
-    def as_operator(self, method, path):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.admin_port}{path}", method=method,
-                                         headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
+    @contextlib.contextmanager
+    def operator(self):
+        """Calls of the operator's over one connection: ask(method, path) gives the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=30)
+
+        def ask(method, path):
+            connection.request(method, path, headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
+            return connection.getresponse().read()
+
+        try:
+            yield ask
+        finally:
+            connection.close()
 
     @property
     def pid(self):

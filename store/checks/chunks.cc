@@ -13,6 +13,7 @@
 #include "domain/monitor/chunk_plan.h"
 #include "store/balances.h"
 #include "store/checks/ticks_sql.h"
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -284,48 +285,119 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
     reservations.Add(chunk->id, more, chunk->price_mc, account.month);
   }
   balances.Write(tx);
-  tx.Exec<"chunk_reserve">(reservations);
+  tx.ExecLater<"chunk_reserve">(reservations);
 }
 
 }  // namespace
 
-OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max) {
+namespace {
+
+// The walk behind `cursor`, beside a snapshot.
+pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int orgs_max,
+                              const ChunkScanBounds& bounds, std::chrono::nanoseconds began) {
+  constexpr int kPlaces = 2;
+  std::map<base::Uuid, std::map<ChunkPlace, base::Timestamp>> from;
+  for (const auto& [key, at] :
+       bounds.Behind({cursor, ChunkPlace::kLeaseEnd}, kPlaces * orgs_max, began)) {
+    from[key.first][key.second] = at;
+  }
+  Rows<Column<"org_ids", base::Uuid>, Column<"turns_from", ChunkScanBounds::First>,
+       Column<"ends_from", ChunkScanBounds::First>>
+      known;
+  const auto of = [](const auto& places, ChunkPlace place) {
+    const auto it = places.find(place);
+    return it == places.end() ? std::nullopt : ChunkScanBounds::First(it->second);
+  };
+  for (const auto& [org_id, places] : from) {
+    known.Add(org_id, of(places, ChunkPlace::kTurn), of(places, ChunkPlace::kLeaseEnd));
+  }
+  return tx.Exec<"chunk_walk_bounds">("cursor"_a = cursor, "orgs_max"_a = orgs_max, known,
+                                      "apart_s"_a = kPlacesApart.count());
+}
+
+// Notes what the walk saw of an organisation: where nothing waits in turn, it looked at the ends of
+// leases, too. A new flow's first turn may be a fraction of a second before the first of all.
+void NoteSeen(const base::Uuid& org_id, ChunkScanBounds::First first, base::Timestamp now,
+              std::vector<ChunkScanBounds::Seen>* seen) {
+  const base::Timestamp turns_arrive = now - domain::kStartsBack - kScanMargin;
+  if (first && *first <= now - kPlacesApart) {
+    seen->push_back({{org_id, ChunkPlace::kTurn}, domain::StartFloor(*first), turns_arrive});
+    return;
+  }
+  seen->push_back({{org_id, ChunkPlace::kTurn}, std::nullopt, turns_arrive});
+  seen->push_back({{org_id, ChunkPlace::kLeaseEnd}, first, now - kScanMargin});
+}
+
+}  // namespace
+
+OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
+                             ChunkScanBounds* bounds) {
   return Read(session, [&](Transaction& tx) {
     OrgWalk walk;
-    const auto rows = tx.Exec<"chunk_walk">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
+    const base::Clock& clock = session.impl().clock;
+    const auto began = clock.SinceBoot();
+    const auto from = bounds ? bounds->Next(began) : ChunkScanBounds::From::kBeginning;
+    const auto rows = from == ChunkScanBounds::From::kBounds
+                          ? WalkBehindBounds(tx, cursor, orgs_max, *bounds, began)
+                          : tx.Exec<"chunk_walk">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
+    const auto ended = clock.SinceBoot();
+    std::vector<ChunkScanBounds::Seen> seen;
     base::Uuid last;
     for (const auto& row : rows) {
       DueOrg due;
       std::optional<int> rows_of_first;
+      ChunkScanBounds::First first;
+      base::Timestamp now{};
       Columns(row).Into("org_id"_a = &due.org_id, "row_count"_a = &rows_of_first,
-                        "monitor_id"_a = &due.large_monitor_id);
+                        "monitor_id"_a = &due.large_monitor_id, "first_at"_a = &first,
+                        "now"_a = &now);
       last = due.org_id;
+      NoteSeen(due.org_id, first, now, &seen);
       if (!rows_of_first) continue;
       due.rows = *rows_of_first;
       walk.due.push_back(due);
     }
     if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = last;
+    if (bounds) bounds->Scanned(from, began, ended, seen);
     return walk;
   });
 }
 
+namespace {
+
+using ClaimRows =
+    Rows<Column<"org_id", base::Uuid>, Column<"chunks_max", int>, Column<"rows_max", int>,
+         Column<"from_at", ChunkScanBounds::First>, Column<"turns_only", bool>>;
+
+// The share, from where the walk found the first of it.
+void AddShare(const ClaimShare& share, const ChunkScanBounds* bounds, ClaimRows* rows) {
+  ChunkScanBounds::First from;
+  bool in_turn = false;
+  if (bounds) {
+    from = bounds->Found({share.org_id, ChunkPlace::kTurn});
+    in_turn = from.has_value();
+    if (!from) from = bounds->Found({share.org_id, ChunkPlace::kLeaseEnd});
+  }
+  rows->Add(share.org_id, share.chunks_max, share.rows_max, from, in_turn);
+}
+
+}  // namespace
+
 Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const base::Uuid& token,
                   std::chrono::milliseconds lease,
-                  const std::map<domain::Tier, std::int64_t>& prices_mc, int careful_from) {
+                  const std::map<domain::Tier, std::int64_t>& prices_mc, int careful_from,
+                  const ChunkScanBounds* bounds) {
   return InTransaction(
       session,
       [&](Transaction& tx) {
-        Rows<Column<"org_id", base::Uuid>, Column<"chunks_max", int>, Column<"rows_max", int>>
-            asked;
-        for (const ClaimShare& share : shares) {
-          asked.Add(share.org_id, share.chunks_max, share.rows_max);
-        }
+        ClaimRows asked;
+        for (const ClaimShare& share : shares) AddShare(share, bounds, &asked);
         Claim claim;
         ChunkRows rows;
         OrgRuns org_runs;
-        for (const auto& row :
-             tx.Exec<"chunk_claim">(asked, "token"_a = token, "lease_ms"_a = lease.count(),
-                                           "careful_from"_a = careful_from)) {
+        for (const auto& row : tx.Exec<"chunk_claim">(
+                 asked, "token"_a = token, "lease_ms"_a = lease.count(),
+                        "careful_from"_a = careful_from, "apart_s"_a = kPlacesApart.count())) {
           Columns in(row);
           ChunkRow chunk = ReadChunk(in);
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));

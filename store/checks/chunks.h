@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "domain/monitor/current_values.h"
 #include "domain/monitor/enums.h"
 #include "store/lease.h"
+#include "store/scan_bounds.h"
 #include "store/sealed.h"
 #include "store/session.h"
 
@@ -102,6 +104,14 @@ struct Claim {
   std::unordered_map<base::Uuid, std::string> watched;
 };
 
+// The place of a chunk in its organisation's queue: in turn (domain/monitor/chunk_plan.h), a month
+// back, or at the end of a lease that nobody renewed. Scans behind bounds look at the first, and
+// then at the second, and so need not visit what lies between.
+enum class ChunkPlace { kTurn, kLeaseEnd };
+using ChunkScanBounds = ScanBounds<std::pair<base::Uuid, ChunkPlace>>;
+// In the middle between the two.
+inline constexpr std::chrono::seconds kPlacesApart = domain::kStartsBack / 2;
+
 // Organisations with due chunks, in the order of their ids, from behind `cursor` on; `next_cursor`
 // is where the next walk goes on (nil: from the start).
 struct DueOrg {
@@ -114,17 +124,21 @@ struct OrgWalk {
   std::vector<DueOrg> due;
   base::Uuid next_cursor;
 };
-OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max);
+// `bounds` say where its scans begin, and learn from them; null: always at the beginning.
+OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
+                             ChunkScanBounds* bounds = nullptr);
 
 // In one transaction (committed without waiting for the disk: a lost claim loses its reservation
 // with it): leases due chunks, loads their rows, decides which checks can be paid and reserves for
 // them. Rows that are switched off, done, stopped or cannot be paid come back decided.
 //
 // A chunk of one row is claimed without being counted from its `careful_from`-th claim on: a death
-// counts against it only once it was started (CountTry).
+// counts against it only once it was started (CountTry). `bounds` are those of the walk that found
+// what is claimed.
 Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const base::Uuid& token,
                   std::chrono::milliseconds lease,
-                  const std::map<domain::Tier, std::int64_t>& prices_mc, int careful_from);
+                  const std::map<domain::Tier, std::int64_t>& prices_mc, int careful_from,
+                  const ChunkScanBounds* bounds = nullptr);
 
 // Extends the leases; returns those that are still held.
 std::vector<base::Uuid> RenewChunks(Session& session, const std::vector<Lease>& leases,

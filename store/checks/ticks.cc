@@ -11,7 +11,9 @@
 #include "domain/monitor/chunk_plan.h"
 #include "domain/monitor/enums.h"
 #include "domain/text/limits.h"
+#include "store/checks/chunks.h"
 #include "store/checks/ticks_sql.h"
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -40,8 +42,8 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
                sched.row_count, outcomes);
     passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
   }
-  tx.Exec<"tick_insert_closed">(closed, "outcome"_a = outcome);
-  tx.Exec<"sched_pass_ticks">(passed);
+  tx.ExecLater<"tick_insert_closed">(closed, "outcome"_a = outcome);
+  tx.ExecLater<"sched_pass_ticks">(passed);
 }
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the
@@ -75,20 +77,43 @@ int ChunkRows(const MaterialiseLimits& limits, int check_ms) {
                               limits.chunk_rows_max);
 }
 
-// The chunks' turns, in their order. A flow is a large tick, or the small ones of an organisation.
-std::vector<base::Timestamp> GiveTurns(Transaction& tx,
-                                       const std::vector<domain::ChunkPlan>& plans) {
+// The turns of the first chunks of flows of each organisation.
+std::map<base::Uuid, base::Timestamp> FirstTurns(Transaction& tx, const base::Clock& clock,
+                                                 const std::vector<domain::ChunkPlan>& plans,
+                                                 MaterialiseBounds* bounds, base::Timestamp* now) {
+  using Bounds = ScanBounds<base::Uuid>;
   std::set<base::Uuid> orgs;
   for (const domain::ChunkPlan& plan : plans) orgs.insert(plan.org_id);
+  const auto began = clock.SinceBoot();
+  const auto from = bounds ? bounds->turns.Next(began) : Bounds::From::kBeginning;
+  const bool bounded = from == Bounds::From::kBounds;
+  Rows<Column<"org_ids", base::Uuid>, Column<"from_at", Bounds::First>> asked;
+  for (const base::Uuid& id : orgs) {
+    asked.Add(id, bounded ? bounds->turns.Of(id, began) : std::nullopt);
+  }
+  // Behind bounds those that a lease has ended of are left out: they stand behind all turns.
+  const auto rows = tx.Exec<"chunk_turns">(asked, "apart_s"_a = bounded ? kPlacesApart.count() : 0);
+  const auto ended = clock.SinceBoot();
   std::map<base::Uuid, base::Timestamp> first_turns;
-  base::Timestamp now{};
-  for (const auto& row :
-       tx.Exec<"chunk_turns">("org_ids"_a = std::vector<base::Uuid>(orgs.begin(), orgs.end()))) {
+  std::vector<Bounds::Seen> seen;
+  for (const auto& row : rows) {
     base::Uuid org_id;
     std::optional<base::Timestamp> first_turn;
-    Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = &now);
-    first_turns.emplace(org_id, domain::FirstStart(first_turn, now));
+    Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = now);
+    first_turns.emplace(org_id, domain::FirstStart(first_turn, *now));
+    const auto from_turn = first_turn ? Bounds::First(domain::StartFloor(*first_turn)) : first_turn;
+    seen.push_back({org_id, from_turn, *now - domain::kStartsBack - kScanMargin});
   }
+  if (bounds) bounds->turns.Scanned(from, began, ended, seen);
+  return first_turns;
+}
+
+// The chunks' turns, in their order. A flow is a large tick, or the small ones of an organisation.
+std::vector<base::Timestamp> GiveTurns(Transaction& tx, const base::Clock& clock,
+                                       const std::vector<domain::ChunkPlan>& plans,
+                                       MaterialiseBounds* bounds) {
+  base::Timestamp now{};
+  const auto first_turns = FirstTurns(tx, clock, plans, bounds, &now);
   std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
   std::vector<base::Timestamp> turns;
   turns.reserve(plans.size());
@@ -131,9 +156,10 @@ std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now) {
 }
 
 std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
-                                                   const std::vector<domain::ChunkPlan>& plans) {
+                                                   const std::vector<domain::ChunkPlan>& plans,
+                                                   MaterialiseBounds* bounds) {
   if (plans.empty()) return {};
-  const std::vector<base::Timestamp> turns = GiveTurns(tx, plans);
+  const std::vector<base::Timestamp> turns = GiveTurns(tx, clock, plans, bounds);
   std::map<base::Uuid, base::Timestamp> last_turns;
   // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
   // among those of all, from 1.
@@ -160,8 +186,8 @@ std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::
                plan.due_at, plan.row_count, turns[i], monitors.size() - plan.parts.size() + 1,
                monitors.size());
   }
-  tx.Exec<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
-                          "firsts"_a = firsts, "ends"_a = ends);
+  tx.ExecLater<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
+                               "firsts"_a = firsts, "ends"_a = ends);
   return last_turns;
 }
 
@@ -182,7 +208,7 @@ domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
 }  // namespace
 
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const MaterialiseLimits& limits) {
+                       const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
   std::vector<NewTick> passed;
   std::vector<domain::TickRows> rows;
   // Monitor, tick, next run, due, slots, trigger, large, next position.
@@ -218,10 +244,10 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
   // The last tick is still open, or there are no rows.
   PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
   if (opened.empty()) return 0;
-  tx.Exec<"sched_open_ticks">(opened);
-  if (!large.empty()) tx.Exec<"tick_insert_open">(large);
+  tx.ExecLater<"sched_open_ticks">(opened);
+  if (!large.empty()) tx.ExecLater<"tick_insert_open">(large);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
-  InsertChunks(tx, clock, plans);
+  InsertChunks(tx, clock, plans, bounds);
   return static_cast<std::int64_t>(plans.size());
 }
 
@@ -231,9 +257,10 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
   const int rows = tick.sched.row_count;
   const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
   if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
-  tx.Exec<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id, "tick_id"_a = tick.tick_id,
-                             "trigger"_a = tick.trigger, "id"_a = base::Uuid::V7(clock),
-                             "available_at"_a = domain::FirstStart(first_turn, tick.due_at));
+  tx.ExecLater<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id,
+                                  "tick_id"_a = tick.tick_id, "trigger"_a = tick.trigger,
+                                  "id"_a = base::Uuid::V7(clock),
+                                  "available_at"_a = domain::FirstStart(first_turn, tick.due_at));
   return 1;
 }
 
@@ -256,11 +283,27 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
   PassTicks(tx, ticks, outcome);
 }
 
+namespace {
+
+using Schedule = MaterialiseBounds::Schedule;
+using ScheduleBounds = ScanBounds<Schedule>;
+
+// The place at which a scan of the schedule begins; empty: the beginning.
+ScheduleBounds::First ScheduleFrom(const MaterialiseBounds* bounds, std::chrono::nanoseconds now) {
+  if (!bounds || bounds->due.Next(now) == ScheduleBounds::From::kBeginning) return std::nullopt;
+  return bounds->due.Of(Schedule::kDue, now);
+}
+
+}  // namespace
+
 MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
-                                      const MaterialiseLimits& limits) {
-  return InTransaction(session, [&](Transaction& tx) {
+                                      const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
+  const auto body = [&](Transaction& tx) {
     MaterialiseResult result;
-    const auto due = tx.Exec<"sched_due">("limit"_a = limits.monitors_per_cut_max);
+    const auto began = clock.SinceBoot();
+    const auto from_at = ScheduleFrom(bounds, began);
+    const auto due =
+        tx.Exec<"sched_due">("from_at"_a = from_at, "limit"_a = limits.monitors_per_cut_max);
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
@@ -272,10 +315,16 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
       if (tick.sched.open_tick_id) ++result.overlap_ticks;
       ticks.push_back(std::move(tick));
     }
+    if (from_at) {
+      bounds->due.Scanned(
+          ScheduleBounds::From::kBounds, began, began,
+          {{Schedule::kDue, ticks.front().sched.next_run_at, result.now - kScanMargin}});
+    }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
-    result.chunks = OpenTicks(tx, clock, ticks, limits);
+    result.chunks = OpenTicks(tx, clock, ticks, limits, bounds);
     return result;
-  });
+  };
+  return InTransaction(session, body, Durability::kSync, Plans::kByKey);
 }
 
 namespace {
@@ -328,7 +377,7 @@ struct NextPortion {
 }  // namespace
 
 MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock,
-                                      const MaterialiseLimits& limits) {
+                                      const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
   return InTransaction(session, [&](Transaction& tx) {
     MaterialiseResult result;
     std::vector<domain::TickRows> rows;
@@ -352,7 +401,7 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
     if (rows.empty()) return result;
     const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
     result.chunks = static_cast<std::int64_t>(plans.size());
-    const auto last_turns = InsertChunks(tx, clock, plans);
+    const auto last_turns = InsertChunks(tx, clock, plans, bounds);
     Rows<Column<"monitor_id", base::Uuid>, Column<"portion_at", std::optional<base::Timestamp>>,
          Column<"portion_position", std::optional<int>>, Column<"portion_turn", base::Timestamp>>
         portions;
@@ -365,11 +414,26 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
   });
 }
 
-MaterialiseResult NextMaterialisation(Session& session) {
-  return Read(session, [](Transaction& tx) {
+bool MaterialiseBounds::Bounded(const base::Clock& clock) const {
+  return due.Next(clock.SinceBoot()) == ScheduleBounds::From::kBounds;
+}
+
+MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bounds) {
+  return Read(session, [&](Transaction& tx) {
     MaterialiseResult result;
-    Columns(tx.Exec<"sched_next_due">().at(0))
-        .Into("now"_a = &result.now, "next_due"_a = &result.next_due);
+    const base::Clock& clock = session.impl().clock;
+    const auto began = clock.SinceBoot();
+    const auto from_at = ScheduleFrom(bounds, began);
+    const auto rows = tx.Exec<"sched_next_due">("from_at"_a = from_at);
+    const auto ended = clock.SinceBoot();
+    ScheduleBounds::First first;
+    Columns(rows.at(0))
+        .Into("now"_a = &result.now, "next_due"_a = &result.next_due, "first_at"_a = &first);
+    if (!bounds) return result;
+    // What is due later may be preceded by a monitor that is made now.
+    if (first && *first > result.now) first.reset();
+    bounds->due.Scanned(from_at ? ScheduleBounds::From::kBounds : bounds->due.Next(began), began,
+                        ended, {{Schedule::kDue, first, result.now - kScanMargin}});
     return result;
   });
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
+#include "store/scan_bounds.h"
 #include "store/session.h"
 
 namespace vedette::store {
@@ -40,6 +41,17 @@ struct MaterialiseLimits {
 };
 MaterialiseLimits MaterialiseLimitsOf(const config::Config& config);
 
+// The places at which scans of the schedule begin, and those of the organisations' queues, in which
+// new chunks get their turns.
+struct MaterialiseBounds {
+  enum class Schedule { kDue };
+  ScanBounds<Schedule> due;
+  ScanBounds<base::Uuid> turns;
+
+  // Scans of the schedule begin at bounds now.
+  bool Bounded(const base::Clock& clock) const;
+};
+
 struct MaterialiseResult {
   std::int64_t scheduled_ticks = 0;
   std::int64_t overlap_ticks = 0;  // closed at once: the one before is still open
@@ -51,16 +63,19 @@ struct MaterialiseResult {
   std::optional<base::Timestamp> next_due;
 };
 
-// Opens the ticks that are due, in one transaction.
+// Opens the ticks that are due, in one transaction. `bounds` say where its scans begin, here and
+// below, and learn from them; null: always at the beginning.
 MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
-                                      const MaterialiseLimits& limits);
+                                      const MaterialiseLimits& limits,
+                                      MaterialiseBounds* bounds = nullptr);
 
 // Cuts due portions of open large ticks. Fills `chunks` and `more` alone.
 MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock,
-                                      const MaterialiseLimits& limits);
+                                      const MaterialiseLimits& limits,
+                                      MaterialiseBounds* bounds = nullptr);
 
 // When the scheduler has to look again: fills `now` and `next_due` alone.
-MaterialiseResult NextMaterialisation(Session& session);
+MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bounds = nullptr);
 
 struct ClosedTicks {
   int count = 0;

@@ -65,7 +65,7 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 
 // Writes the ticks and their first chunks. Returns the number of chunks.
 std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const MaterialiseLimits& limits);
+                       const MaterialiseLimits& limits, MaterialiseBounds* bounds = nullptr);
 
 // The same for one manual tick of a monitor that has none open, whose organisation's first waiting
 // chunk has its turn at `first_turn` (domain/monitor/chunk_plan.h). One statement where one chunk
@@ -80,6 +80,7 @@ std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
 // Gives the chunks their turns (domain/monitor/chunk_plan.h) and writes them. Returns the last turn
 // of each large tick's monitor among them.
 std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
-                                                   const std::vector<domain::ChunkPlan>& plans);
+                                                   const std::vector<domain::ChunkPlan>& plans,
+                                                   MaterialiseBounds* bounds = nullptr);
 
 }  // namespace vedette::store

@@ -36,26 +36,51 @@ struct WalkedEndpoint {
   bool due = false;
   int failures = 0;  // in a row
   base::Uuid org_id;
+  std::optional<base::Timestamp> first_at;  // of its due deliveries
 };
 
-WalkedEndpoint ReadEndpoint(const pqxx::row& row) {
+WalkedEndpoint ReadEndpoint(const pqxx::row& row, base::Timestamp* now) {
   WalkedEndpoint endpoint;
   Columns(row).Into("endpoint_id"_a = &endpoint.id, "due"_a = &endpoint.due,
-                    "failures"_a = &endpoint.failures, "org_id"_a = &endpoint.org_id);
+                    "failures"_a = &endpoint.failures, "org_id"_a = &endpoint.org_id,
+                    "first_at"_a = &endpoint.first_at, "now"_a = now);
   return endpoint;
 }
 
-Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLimits limits,
-                     const std::vector<base::Uuid>& full, const std::vector<base::Uuid>& prompt,
-                     base::Uuid* next_cursor) {
-  const auto rows =
-      tx.Exec<"delivery_walk">("cursor"_a = cursor, "endpoints_max"_a = limits.endpoints_max);
+using Bounds = ScanBounds<base::Uuid>;
+
+// The endpoints behind the cursor, from where the bounds say; they learn what was found.
+std::vector<WalkedEndpoint> ScanEndpoints(Transaction& tx, const base::Clock& clock,
+                                          const base::Uuid& cursor, int endpoints_max,
+                                          Bounds* bounds) {
+  const auto began = clock.SinceBoot();
+  const auto from = bounds ? bounds->Next(began) : Bounds::From::kBeginning;
+  pqxx::result rows;
+  if (from == Bounds::From::kBounds) {
+    Rows<Column<"endpoint_ids", base::Uuid>, Column<"from_at", base::Timestamp>> known;
+    for (const auto& [id, at] : bounds->Behind(cursor, endpoints_max, began)) known.Add(id, at);
+    rows = tx.Exec<"delivery_walk_bounds">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max,
+                                           known);
+  } else {
+    rows = tx.Exec<"delivery_walk">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max);
+  }
+  std::vector<WalkedEndpoint> endpoints;
+  std::vector<Bounds::Seen> seen;
+  base::Timestamp now{};
+  for (const auto& row : rows) {
+    const WalkedEndpoint& endpoint = endpoints.emplace_back(ReadEndpoint(row, &now));
+    seen.push_back({endpoint.id, endpoint.first_at, now - kScanMargin});
+  }
+  if (bounds) bounds->Scanned(from, began, clock.SinceBoot(), seen);
+  return endpoints;
+}
+
+Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
+                     DeliveryClaimLimits limits, const std::vector<base::Uuid>& full,
+                     const std::vector<base::Uuid>& prompt, base::Uuid* next_cursor) {
   Shares shares;
   std::vector<base::Uuid> to_try;
-  base::Uuid last;
-  for (const auto& row : rows) {
-    const WalkedEndpoint endpoint = ReadEndpoint(row);
-    last = endpoint.id;
+  for (const WalkedEndpoint& endpoint : walked) {
     if (!endpoint.due) continue;
     if (std::binary_search(full.begin(), full.end(), endpoint.id)) {
       shares.full = true;
@@ -76,7 +101,7 @@ Shares WalkEndpoints(Transaction& tx, const base::Uuid& cursor, DeliveryClaimLim
       shares.deliveries_max.emplace(endpoint.id, n);
     }
   }
-  if (static_cast<int>(rows.size()) == limits.endpoints_max) *next_cursor = last;
+  if (static_cast<int>(walked.size()) == limits.endpoints_max) *next_cursor = walked.back().id;
   if (to_try.empty()) return shares;
   for (const base::Uuid& id : ReadEach<base::Uuid>(tx.Exec<"endpoint_try">("ids"_a = to_try,
                               "breaker_interval_ms"_a = limits.breaker_interval.count()))) {
@@ -168,16 +193,23 @@ void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, Delivery
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& full,
-                              const std::vector<base::Uuid>& prompt) {
+                              const std::vector<base::Uuid>& prompt,
+                              ScanBounds<base::Uuid>* bounds) {
   return InTransaction(session, [&](Transaction& tx) {
-    const auto read_at = session.impl().clock.SinceBoot();
+    const base::Clock& clock = session.impl().clock;
+    const auto read_at = clock.SinceBoot();
     DeliveryClaim claim;
-    Shares shares = WalkEndpoints(tx, cursor, limits, full, prompt, &claim.next_cursor);
+    const auto walked = ScanEndpoints(tx, clock, cursor, limits.endpoints_max, bounds);
+    Shares shares = WalkEndpoints(tx, walked, limits, full, prompt, &claim.next_cursor);
     claim.more = shares.full || !shares.passed_over.empty() || !claim.next_cursor.is_nil();
     claim.passed_over = std::move(shares.passed_over);
     if (shares.deliveries_max.empty()) return claim;
-    Rows<Column<"endpoint_id", base::Uuid>, Column<"deliveries_max", int>> asked;
-    for (const auto& [id, deliveries_max] : shares.deliveries_max) asked.Add(id, deliveries_max);
+    Rows<Column<"endpoint_id", base::Uuid>, Column<"deliveries_max", int>,
+         Column<"from_at", std::optional<base::Timestamp>>>
+        asked;
+    for (const auto& [id, deliveries_max] : shares.deliveries_max) {
+      asked.Add(id, deliveries_max, bounds ? bounds->Found(id) : std::nullopt);
+    }
     std::vector<ClaimedDelivery> claimed;
     for (const auto& row :
          tx.Exec<"delivery_claim">(asked, "token"_a = token, "lease_ms"_a = limits.lease.count())) {

@@ -13,6 +13,7 @@
 #include "domain/job/webhook.h"
 #include "store/endpoint.h"
 #include "store/lease.h"
+#include "store/scan_bounds.h"
 #include "store/session.h"
 
 // Leasing due deliveries, settling attempts. All functions throw as InTransaction.
@@ -56,13 +57,15 @@ struct DeliveryClaimLimits {
 // Due receivers from behind `cursor` on, none of the `full` ones, and their oldest due deliveries.
 // `prompt` are those that answer promptly; both are sorted. What organisations hold is shared out
 // as they are met (base/fair_share.h), so that receivers of one leave room for those of the next
-// (G10). Deliveries whose monitor has no webhook_url any more die here (webhook_cleared), and those
+// (G10). `bounds` say where the scans begin, and learn from them; null: always at the beginning.
+// Deliveries whose monitor has no webhook_url any more die here (webhook_cleared), and those
 // of a channel that was deleted (channel_deleted); those whose URL moved to another endpoint move
 // along. The url of one of a channel is what may be shown of it: the sender reads the real one.
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& full,
-                              const std::vector<base::Uuid>& prompt);
+                              const std::vector<base::Uuid>& prompt,
+                              ScanBounds<base::Uuid>* bounds = nullptr);
 
 // The targets to which the monitors send now; every id has an entry in the answer.
 DeliveryTargets ReadDeliveryTargets(Session& session, const std::vector<base::Uuid>& monitor_ids);

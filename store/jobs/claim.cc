@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -71,38 +72,90 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
 
 }  // namespace
 
-JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max) {
+namespace {
+
+// The walk from where the bounds say.
+pqxx::result ScanJobs(Transaction& tx, const LaneCursors& cursors, int orgs_max,
+                      JobScanBounds::From from, const JobScanBounds* bounds,
+                      std::chrono::nanoseconds began) {
+  constexpr int kRanks = 2;
+  Rows<Column<"lane", domain::Lane>, Column<"behind", base::Uuid>> lanes;
+  Rows<Column<"of_lane", domain::Lane>, Column<"org_id", base::Uuid>, Column<"rank", int>,
+       Column<"from_at", base::Timestamp>>
+      known;
+  for (const auto& [lane, behind] : cursors) {
+    lanes.Add(lane, behind);
+    if (from == JobScanBounds::From::kBeginning) continue;
+    for (const auto& [key, at] : bounds->Behind({lane, behind, kRanks}, kRanks * orgs_max, began)) {
+      if (key.lane == lane) known.Add(key.lane, key.org_id, key.rank, at);
+    }
+  }
+  if (from == JobScanBounds::From::kBeginning) {
+    return tx.Exec<"job_walk">(lanes, "orgs_max"_a = orgs_max);
+  }
+  return tx.Exec<"job_walk_bounds">(lanes, "orgs_max"_a = orgs_max, known);
+}
+
+}  // namespace
+
+JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
+                    JobScanBounds* bounds) {
   return Read(session, [&](Transaction& tx) {
     JobWalk walk;
-    Rows<Column<"lane", domain::Lane>, Column<"behind", base::Uuid>> lanes;
     for (const auto& [lane, behind] : cursors) {
-      lanes.Add(lane, behind);
       walk.next[lane] = {};  // from the start, unless the walk was cut short
     }
-    for (const auto& row : tx.Exec<"job_walk">(lanes, "orgs_max"_a = orgs_max)) {
+    const base::Clock& clock = session.impl().clock;
+    const auto began = clock.SinceBoot();
+    const auto from = bounds ? bounds->Next(began) : JobScanBounds::From::kBeginning;
+    const pqxx::result rows_found = ScanJobs(tx, cursors, orgs_max, from, bounds, began);
+    const auto ended = clock.SinceBoot();
+    std::vector<JobScanBounds::Seen> seen;
+    for (const auto& row : rows_found) {
       DueJobs due;
       std::optional<int> rows;
       int n = 0;
+      JobScanBounds::First first;
+      base::Timestamp now{};
       Columns(row).Into("lane"_a = &due.lane, "org_id"_a = &due.org_id, "rank"_a = &due.rank,
-                        "part_rows"_a = &rows, "n"_a = &n);
+                        "part_rows"_a = &rows, "n"_a = &n, "first_at"_a = &first, "now"_a = &now);
+      seen.push_back({{due.lane, due.org_id, due.rank}, first, now - kScanMargin});
       if (n == orgs_max) walk.next[due.lane] = due.org_id;
       if (!rows) continue;
       due.rows = *rows;
       walk.due.push_back(due);
     }
+    if (bounds) bounds->Scanned(from, began, ended, seen);
     return walk;
   });
 }
 
+namespace {
+
+using ShareRows = Rows<Column<"lane", domain::Lane>, Column<"org_id", base::Uuid>,
+                       Column<"rank_min", int>, Column<"rank_max", int>, Column<"chunks_max", int>,
+                       Column<"from_at", JobScanBounds::First>>;
+
+// The share, from the first of what the walk found of its lowest rank, and of that alone: where the
+// next rank begins the claim would visit what is done. The walk that follows finds that one.
+void AddShare(const JobShare& share, const JobScanBounds* bounds, ShareRows* rows) {
+  for (int rank = 0; bounds && rank <= share.rank_max; ++rank) {
+    const auto found = bounds->Found({share.lane, share.org_id, rank});
+    if (!found) continue;
+    rows->Add(share.lane, share.org_id, rank, rank, share.chunks_max, found);
+    return;
+  }
+  rows->Add(share.lane, share.org_id, 0, share.rank_max, share.chunks_max, std::nullopt);
+}
+
+}  // namespace
+
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
-                        const std::function<bool(const base::Uuid&)>& known) {
-  Rows<Column<"lane", domain::Lane>, Column<"org_id", base::Uuid>, Column<"rank_max", int>,
-       Column<"chunks_max", int>>
-      asked;
-  for (const JobShare& share : shares) {
-    asked.Add(share.lane, share.org_id, share.rank_max, share.chunks_max);
-  }
+                        const std::function<bool(const base::Uuid&)>& known,
+                        const JobScanBounds* bounds) {
+  ShareRows asked;
+  for (const JobShare& share : shares) AddShare(share, bounds, &asked);
   return InTransaction(
       session,
       [&](Transaction& tx) {

@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "domain/job/job.h"
 #include "store/lease.h"
+#include "store/scan_bounds.h"
 #include "store/session.h"
 
 // Leasing job chunks and loading what they need. Leases go by the database's clock. All functions
@@ -34,8 +35,20 @@ struct JobWalk {
   LaneCursors next;          // of the same lanes
 };
 
-// Visits at most `orgs_max` organisations of each lane in `cursors`.
-JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max);
+// The chunks of an organisation that are ordered by when they are available.
+struct JobQueue {
+  domain::Lane lane = domain::Lane::kLookup;
+  base::Uuid org_id;
+  int rank = 1;
+
+  auto operator<=>(const JobQueue&) const = default;
+};
+using JobScanBounds = ScanBounds<JobQueue>;
+
+// Visits at most `orgs_max` organisations of each lane in `cursors`. `bounds` say where its scans
+// begin, and learn from them; null: always at the beginning.
+JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
+                    JobScanBounds* bounds = nullptr);
 
 // How much to take of an organisation in a lane: its first due chunks, those of rank 0 first.
 struct JobShare {
@@ -104,10 +117,12 @@ struct JobClaim {
 // In one transaction, committed without waiting for the disk: leases due chunks, makes their jobs
 // and blocks running, loads specs and rows. It waits for no other transaction: a job that is locked
 // is made running by its next claim or record. `known`, where it is given, says of a job whether
-// its specs need not be loaded; it is called on this thread.
+// its specs need not be loaded; it is called on this thread. `bounds` are those of the walk that
+// found what is claimed.
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,
-                        const std::function<bool(const base::Uuid&)>& known);
+                        const std::function<bool(const base::Uuid&)>& known,
+                        const JobScanBounds* bounds = nullptr);
 
 // What a worker does to chunks that it holds, besides recording them. A renewal waits for no lock;
 // each other statement locks chunks in the order of their ids. All functions throw as InTransaction

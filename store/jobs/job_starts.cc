@@ -71,15 +71,45 @@ void JobStarts::Lead(Session& session, Organisation* organisation,
   }
 }
 
-JobStarts::State JobStarts::StartAll(Session& session,
-                                     const std::vector<const NewJob*>& jobs) const {
+JobStarts::State JobStarts::StartAll(Session& session, const std::vector<const NewJob*>& jobs) {
+  const StartLimits limits = limits_();
+  std::optional<CountedJobs> counted;
+  if (MustCount(jobs, limits.open_per_org_max)) counted.emplace();
   try {
-    return StartJobsTogether(session, jobs, limits_()) ? State::kStarted : State::kAlone;
+    if (!StartJobsTogether(session, jobs, limits, counted ? &*counted : nullptr)) {
+      return State::kAlone;
+    }
+    NoteStarted(jobs, counted);
+    return State::kStarted;
   } catch (const CommitUnknown&) {
     return State::kUnknown;
   } catch (const std::exception&) {
     // Nothing happened. Each finds out by itself whether that was because of it.
     return State::kAlone;
+  }
+}
+
+bool JobStarts::MustCount(const std::vector<const NewJob*>& jobs, int open_per_org_max) {
+  const auto is_run = [](const NewJob* job) { return job->kind == domain::JobKind::kWorkflow; };
+  if (std::any_of(jobs.begin(), jobs.end(), is_run)) return true;
+  const std::scoped_lock lock(mutex_);
+  const auto it = counted_.find(jobs.front()->org_id);
+  if (it == counted_.end()) return true;
+  const bool few = it->second.open_max + static_cast<int>(jobs.size()) <= open_per_org_max / 2;
+  if (few && clock_.SinceBoot() < it->second.until_boot) return false;
+  counted_.erase(it);
+  return true;
+}
+
+void JobStarts::NoteStarted(const std::vector<const NewJob*>& jobs,
+                            const std::optional<CountedJobs>& counted) {
+  const std::scoped_lock lock(mutex_);
+  const base::Uuid& org_id = jobs.front()->org_id;
+  if (counted && counted->took > kCountQuick && counted_.size() < kCountedMax) {
+    counted_[org_id] = {counted->open, clock_.SinceBoot() + kCountRest * counted->took};
+  }
+  if (const auto it = counted_.find(org_id); it != counted_.end()) {
+    it->second.open_max += static_cast<int>(jobs.size());
   }
 }
 

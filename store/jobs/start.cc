@@ -12,6 +12,7 @@
 #include "store/jobs/end_sql.h"
 #include "store/jobs/keeper.h"
 #include "store/jobs/scheduled_runs.h"
+#include "store/session_impl.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -307,16 +308,23 @@ JobStarted Started(Transaction& tx, const base::Clock& clock, const NewJob& job,
 }
 
 // Starts the jobs, of one organisation, where job_start admits them. Returns whether it did.
-bool StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs,
-                 const StartLimits& limits) {
+bool StartAtOnce(Transaction& tx, const std::vector<const NewJob*>& jobs, const StartLimits& limits,
+                 const base::Clock& clock, CountedJobs* counted) {
   JobRows rows;
   for (const NewJob* job : jobs) rows.Add(*job, std::nullopt, Endpoints(job->blocks.size()));
+  const auto began = clock.SinceBoot();
   const auto admitted = rows.Insert<"job_start">(tx, "open_per_org_max"_a = limits.open_per_org_max,
                                                  "runs_per_org_max"_a = limits.runs_per_org_max,
-                                                 "run_data_max"_a = WarnFrom(limits));
+                                                 "run_data_max"_a = WarnFrom(limits),
+                                                 "count_open"_a = counted != nullptr);
   base::Assert(admitted.empty() || static_cast<std::size_t>(admitted.size()) == jobs.size(),
                "of one organisation all jobs start together, or none");
-  return !admitted.empty();
+  if (admitted.empty()) return false;
+  if (!counted) return true;
+  int n = 0;
+  Columns(admitted.front()).Into("n"_a = &n, "open"_a = &counted->open);
+  counted->took = clock.SinceBoot() - began;
+  return true;
 }
 
 }  // namespace
@@ -330,15 +338,17 @@ bool MayStartTogether(const NewJob& job) {
 }
 
 bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
-                       const StartLimits& limits) {
+                       const StartLimits& limits, CountedJobs* counted) {
   for (const NewJob* job : jobs) {
     CheckShape(*job);
+    base::Assert(counted || job->kind != domain::JobKind::kWorkflow, "runs are counted");
     base::Assert(MayStartTogether(*job) && job->org_id == jobs.front()->org_id,
                  "nothing else is asked of what starts together, and it is one organisation's");
   }
   return InTransaction(
-      session, [&](Transaction& tx) { return StartAtOnce(tx, jobs, limits); }, Durability::kSync,
-      Plans::kByKey);
+      session,
+      [&](Transaction& tx) { return StartAtOnce(tx, jobs, limits, session.impl().clock, counted); },
+      Durability::kSync, Plans::kByKey);
 }
 
 namespace {
@@ -391,7 +401,8 @@ StartOutcome StartJob(Session& session, const base::Clock& clock, const NewJob& 
                       const StartLimits& limits) {
   CheckShape(job);
   const auto start = [&](Transaction& tx) -> StartOutcome {
-    if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits)) {
+    CountedJobs counted;
+    if (MayStartTogether(job) && StartAtOnce(tx, {&job}, limits, clock, &counted)) {
       return JobStarted{job.id, job.estimate_mc, false};
     }
     return *StartAlone(tx, clock, job, limits, nullptr);

@@ -94,6 +94,13 @@ struct StartLimits {
   std::int64_t run_data_max = std::numeric_limits<std::int64_t>::max();
 };
 
+// How many jobs of an organisation were open before a start, and how long the statement took that
+// counted them.
+struct CountedJobs {
+  int open = 0;
+  std::chrono::nanoseconds took{};
+};
+
 // What the rows of an organisation's runs take, of those that go on as of those that have ended.
 struct RunDataUse {
   std::int64_t bytes = 0;
@@ -157,8 +164,9 @@ bool MayStartTogether(const NewJob& job);
 
 // Starts such jobs of one organisation in one transaction. False where not all of them can be paid
 // for, or have room: then nothing is stored, and each is to be started by itself, which finds out
-// which may. Throws as InTransaction does.
+// which may. Throws as InTransaction does. Without `counted` nobody asks how many jobs are open,
+// which must then be known to be few, and none of `jobs` is a run.
 bool StartJobsTogether(Session& session, const std::vector<const NewJob*>& jobs,
-                       const StartLimits& limits);
+                       const StartLimits& limits, CountedJobs* counted);
 
 }  // namespace vedette::store

@@ -7,12 +7,32 @@ with recursive walk(org_id, n) as (
   from walk w
   where w.org_id is not null and w.n < @orgs_max
 )
-select w.org_id, c.row_count, c.monitor_id
+select w.org_id, c.row_count, c.monitor_id, c.available_at as first_at, now()
 from walk w
-left join lateral (select row_count, monitor_id from chunk
+left join lateral (select row_count, monitor_id, available_at from chunk
                    where org_id = w.org_id and available_at <= now() order by available_at limit 1) c on true
 where w.org_id is not null
 order by w.org_id
+
+-- name: chunk_walk_bounds
+-- The walk of chunk_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- chunks or not. What waits in turn and what somebody's lease has ended of are far from each other in time (@apart_s):
+-- of those in @org_ids the first begin at @turns_from, the second, where there are none of the first, at @ends_from.
+select o.id as org_id, coalesce(t.row_count, e.row_count) as row_count,
+       case when t.row_count is null then e.monitor_id else t.monitor_id end as monitor_id,
+       coalesce(t.available_at, e.available_at) as first_at, now()
+from (select id from organisation where id > @cursor order by id limit @orgs_max) o
+left join unnest(@org_ids::uuid[], @turns_from::timestamptz[], @ends_from::timestamptz[])
+  as b(org_id, turns_from, ends_from) on b.org_id = o.id
+left join lateral (select row_count, monitor_id, available_at from chunk
+                   where org_id = o.id and available_at <= now() - @apart_s * interval '1 second'
+                     and available_at >= coalesce(b.turns_from, '-infinity')
+                   order by available_at limit 1) t on true
+left join lateral (select row_count, monitor_id, available_at from chunk
+                   where org_id = o.id and available_at <= now()
+                     and available_at >= greatest(b.ends_from, now() - @apart_s * interval '1 second')
+                   order by available_at limit 1) e on t.row_count is null
+order by o.id
 
 -- fragment: chunk_columns
 -- The columns of a chunk c. Its month is this one until the first reservation fixes it.
@@ -22,14 +42,18 @@ c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null as large, c.claims, 
 
 -- name: chunk_claim
 -- A chunk that reaches @rows_max is taken with the others. From claim number @careful_from on, that of a chunk of one
--- row is not counted: chunk_count does that before the row starts.
+-- row is not counted: chunk_count does that before the row starts. Of each organisation those are left that became
+-- available before @from_at (null: none are), and with @turns_only those that do not wait in turn (chunk_walk_bounds).
 with due as materialized (
   select s.org_id, s.rows_max, c.id, c.row_count, c.available_at,
          c.row_count > 1 or c.claims + 1 < @careful_from as counted
-  from unnest(@org_id::uuid[], @chunks_max::int[], @rows_max::int[]) as s(org_id, chunks_max, rows_max)
+  from unnest(@org_id::uuid[], @chunks_max::int[], @rows_max::int[], @from_at::timestamptz[], @turns_only::boolean[])
+    as s(org_id, chunks_max, rows_max, from_at, turns_only)
   cross join lateral (
     select id, row_count, available_at, claims from chunk
-    where org_id = s.org_id and available_at <= now()
+    where org_id = s.org_id
+      and available_at <= now() - case when s.turns_only then @apart_s else 0 end * interval '1 second'
+      and available_at >= coalesce(s.from_at, '-infinity')
     order by available_at
     limit s.chunks_max
     for update skip locked
@@ -131,10 +155,13 @@ select o.id, o.monitors_run from organisation o
 where o.control_changed_at > now() - @window_ms * interval '1 millisecond'
 
 -- name: chunk_turns
--- The first turn among each organisation's due chunks, null without any.
+-- The first turn among the chunks of each organisation that are due since @apart_s, from @from_at on (null: from the
+-- beginning), null without any.
 select o.id, (select available_at from chunk
-              where org_id = o.id and available_at <= now() order by available_at limit 1), now()
-from unnest(@org_ids::uuid[]) as o(id)
+              where org_id = o.id and available_at <= now() - @apart_s * interval '1 second'
+                and available_at >= coalesce(o.from_at, '-infinity')
+              order by available_at limit 1), now()
+from unnest(@org_ids::uuid[], @from_at::timestamptz[]) as o(id, from_at)
 
 -- name: chunk_insert
 -- @monitor_ids, @tick_ids, @firsts and @ends have the parts of all chunks, one chunk's behind the other's: arrays of

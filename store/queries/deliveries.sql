@@ -25,24 +25,41 @@ with recursive walk(endpoint_id, n) as (
   from walk w
   where w.endpoint_id is not null and w.n < @endpoints_max
 )
-select w.endpoint_id,
-       coalesce(e.available_at <= now(), true)
-         and exists (select from delivery d where d.state :are_pending and d.endpoint_id = w.endpoint_id
-                     and d.available_at <= now()) as due,
+select w.endpoint_id, coalesce(e.available_at <= now(), true) and first.available_at is not null as due,
        coalesce(e.failures, 0) as failures,
        coalesce(e.org_id, (select d.org_id from delivery d where d.state :are_pending
-                                  and d.endpoint_id = w.endpoint_id limit 1)) as org_id
+                                  and d.endpoint_id = w.endpoint_id limit 1)) as org_id,
+       first.available_at as first_at, now()
 from walk w left join endpoint e on e.id = w.endpoint_id
+left join lateral (select d.available_at from delivery d
+                   where d.state :are_pending and d.endpoint_id = w.endpoint_id and d.available_at <= now()
+                   order by d.available_at limit 1) first on true
 where w.endpoint_id is not null
 order by w.endpoint_id
 
+-- name: delivery_walk_bounds
+-- The walk of delivery_walk beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have
+-- pending deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later.
+select e.id as endpoint_id, e.available_at <= now() and first.available_at is not null as due, e.failures, e.org_id,
+       first.available_at as first_at, now()
+from (select id, available_at, failures, org_id from endpoint where id > @cursor order by id limit @endpoints_max) e
+left join unnest(@endpoint_ids::uuid[], @from_at::timestamptz[]) as b(endpoint_id, from_at) on b.endpoint_id = e.id
+left join lateral (select d.available_at from delivery d
+                   where d.state :are_pending and d.endpoint_id = e.id and d.available_at <= now()
+                     and d.available_at >= coalesce(b.from_at, '-infinity')
+                   order by d.available_at limit 1) first on true
+order by e.id
+
 -- name: delivery_claim
+-- The oldest due ones, of each endpoint from @from_at on (null: from the beginning).
 with picked as materialized (
   select d.id, d.monitor_id, d.job_id, d.block, d.channel_id
-  from unnest(@endpoint_id::uuid[], @deliveries_max::int[]) as s(endpoint_id, deliveries_max)
+  from unnest(@endpoint_id::uuid[], @deliveries_max::int[], @from_at::timestamptz[])
+    as s(endpoint_id, deliveries_max, from_at)
   cross join lateral (
     select id, monitor_id, job_id, block, channel_id from delivery
     where state :are_pending and endpoint_id = s.endpoint_id and available_at <= now()
+      and available_at >= coalesce(s.from_at, '-infinity')
     order by available_at
     limit s.deliveries_max
     for update skip locked

@@ -99,17 +99,19 @@ select n from admitted
 -- All of `asked`, and the month, where their organisation has room for them, for @open_per_org_max open jobs and
 -- @runs_per_org_max runs at most, under @run_data_max bytes of run data left by those that have ended, and the balance,
 -- from which they are taken; else none. They are one organisation's. Its account is the only row that is locked.
+-- Without @count_open nobody asks how many are open.
 wanted as materialized (
   select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs,
     sum(estimate_mc)::bigint as estimate_mc,
          (select org_id from asked limit 1) as org_id
   from asked
 ), room as materialized (
-  select w.estimate_mc, w.org_id
+  select w.estimate_mc, w.org_id, open.jobs as open
   from wanted w
   cross join lateral (
     select count(*) as jobs, count(*) filter (where kind = :kind_workflow) as runs
-    from (select kind from job where org_id = w.org_id and finished_at is null limit @open_per_org_max::int) o
+    from (select kind from job where org_id = w.org_id and finished_at is null
+          limit case when @count_open then @open_per_org_max::int else 0 end) o
   ) open
   where open.jobs + w.jobs <= @open_per_org_max::int
     and (w.runs = 0 or open.runs + w.runs <= @runs_per_org_max::int
@@ -121,7 +123,7 @@ wanted as materialized (
     and a.balance_mc >= (select estimate_mc from room)
   returning a.org_id
 ), payable as materialized (
-  select a.n, date_trunc('month', now() at time zone 'UTC')::date as month, a.estimate_mc
+  select a.n, date_trunc('month', now() at time zone 'UTC')::date as month, a.estimate_mc, r.open
   from asked a
   cross join room r
   where r.estimate_mc = 0 or exists (select from taken)
@@ -131,7 +133,7 @@ wanted as materialized (
 -- Reserves and starts in one statement jobs for which nothing else is to be asked or locked: no team's limit, no
 -- receiver, no file. Where it starts none, job_start_read and what follows find out why, for each by itself.
 with :job_asked, :job_payable, admitted as (select n, month, estimate_mc as reserved_mc from payable), :job_inserted
-select n from admitted
+select n, open from payable
 
 -- name: parts_open
 -- Opens the next parts of the blocks (@job_id, @block: jobs and blocks) and of those that consume them, in order: as
@@ -176,17 +178,39 @@ with recursive walk(lane, org_id, n) as (
   from walk w
   where w.org_id is not null and w.n < @orgs_max
 )
-select w.lane, w.org_id, r.rank, first.part_rows, w.n
+select w.lane, w.org_id, r.rank, case when not o.locked then first.part_rows end as part_rows, w.n,
+       first.available_at as first_at, now()
 from walk w
 join organisation o on o.id = w.org_id
 cross join (values (0), (1)) as r(rank)
 left join lateral (
-  select j.part_rows
-  from (select job_id from job_chunk c
-        where c.lane = w.lane and c.org_id = w.org_id and c.rank = r.rank and c.available_at <= now() and not o.locked
+  select j.part_rows, c.available_at
+  from (select job_id, available_at from job_chunk c
+        where c.lane = w.lane and c.org_id = w.org_id and c.rank = r.rank and c.available_at <= now()
         order by c.available_at limit 1) c
   join job j on j.id = c.job_id) first on true
 order by w.lane, w.org_id, r.rank
+
+-- name: job_walk_bounds
+-- The walk of job_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- chunks or not, and of those in @org_id (by lane and rank) only what became available at @from_at or later.
+select l.lane, o.id as org_id, r.rank, case when not o.locked then first.part_rows end as part_rows, o.n,
+       first.available_at as first_at, now()
+from unnest(@lane::smallint[], @behind::uuid[]) as l(lane, behind)
+cross join lateral (
+  select id, locked, row_number() over (order by id) as n
+  from (select id, locked from organisation where id > l.behind order by id limit @orgs_max) portion) o
+cross join (values (0), (1)) as r(rank)
+left join unnest(@of_lane::smallint[], @org_id::uuid[], @rank::int[], @from_at::timestamptz[])
+  as b(lane, org_id, rank, from_at) on b.lane = l.lane and b.org_id = o.id and b.rank = r.rank
+left join lateral (
+  select j.part_rows, c.available_at
+  from (select job_id, available_at from job_chunk c
+        where c.lane = l.lane and c.org_id = o.id and c.rank = r.rank and c.available_at <= now()
+          and c.available_at >= coalesce(b.from_at, '-infinity')
+        order by c.available_at limit 1) c
+  join job j on j.id = c.job_id) first on true
+order by l.lane, o.id, r.rank
 
 -- fragment: job_begun
 -- The jobs and blocks of `begun` run from now on. What somebody else has locked is left to its next claim or record.
@@ -211,15 +235,17 @@ queued as (
 
 -- name: job_claim
 -- @lane lanes, @org_id organisations, @rank_max the highest rank, @chunks_max chunks of each; @token token, @lease_ms
--- lease in ms
+-- lease in ms. What became available before @from_at is left, and what has a lower rank than @rank_min: the scan begins
+-- there (null and 0: nothing is left).
 with due as materialized (
   select c.id
-  from unnest(@lane::smallint[], @org_id::uuid[], @rank_max::smallint[], @chunks_max::int[]) as s(lane, org_id,
-    rank_max, chunks_max)
+  from unnest(@lane::smallint[], @org_id::uuid[], @rank_min::smallint[], @rank_max::smallint[], @chunks_max::int[],
+              @from_at::timestamptz[]) as s(lane, org_id, rank_min, rank_max, chunks_max, from_at)
   join organisation o on o.id = s.org_id and not o.locked
   cross join lateral (
     select id from job_chunk
     where lane = s.lane and org_id = s.org_id and rank <= s.rank_max and available_at <= now()
+      and (rank, available_at) >= (s.rank_min, coalesce(s.from_at, '-infinity'))
     order by rank, available_at
     limit s.chunks_max
     for update skip locked

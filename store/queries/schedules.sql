@@ -1,15 +1,19 @@
 -- name: sched_due
+-- Those that are due, from @from_at on (null: from the beginning).
 select :sched_columns
 from monitor_sched s
-where s.live and s.next_run_at <= now()
+where s.live and s.next_run_at <= now() and s.next_run_at >= coalesce(@from_at::timestamptz, '-infinity')
 order by s.next_run_at
 limit @limit
 for update skip locked
 
 -- name: sched_next_due
+-- The first that is due, from @from_at on (null: from the beginning).
 select now(),
-       least((select min(next_run_at) from monitor_sched where live),
-             (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due
+       least(s.next_run_at, (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due,
+       s.next_run_at as first_at
+from (select min(next_run_at) as next_run_at from monitor_sched
+      where live and next_run_at >= coalesce(@from_at::timestamptz, '-infinity')) s
 
 -- name: sched_open_ticks
 -- @portion_position may have nulls. Arrays are taken apart as in record.sql.

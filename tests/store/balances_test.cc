@@ -94,6 +94,42 @@ TEST_F(BalancesTest, WhereNothingIsLeftToWriteNoRowIsWritten) {
   EXPECT_EQ(Sql("select xmin from account"), version);
 }
 
+// A reservation goes to the database together with COMMIT, where the transaction has settings.
+TEST_F(BalancesTest, WhatIsRefusedTogetherWithTheCommitUndoesTheTransactionAndTheSessionGoesOn) {
+  using namespace vedette::store;
+  const auto take = [&](std::int64_t amount_mc) {
+    Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> rows;
+    rows.Add(org, amount_mc);
+    RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
+      tx.ExecLater<"accounts_reserve">(rows);
+      tx.ExecLater<"accounts_reserve">(rows);
+    });
+  };
+  take(1000);
+  EXPECT_EQ(Balance(), "998000");
+  EXPECT_THROW(take(600'000), pqxx::check_violation);
+  EXPECT_EQ(Balance(), "998000") << "the first of the two was undone, too";
+  take(2000);
+  EXPECT_EQ(Balance(), "994000");
+}
+
+TEST_F(BalancesTest, WhatHasNotBeenSentComesBeforeTheNextStatement) {
+  using namespace vedette::store;
+  Rows<Column<"org_id", base::Uuid>, Column<"amount_mc", std::int64_t>> rows;
+  rows.Add(org, 1000);
+  const auto balance = [&](Transaction& tx, std::size_t ids) {
+    const std::vector<base::Uuid> org_ids(ids, org);
+    return tx.Exec<"accounts_lock">("org_ids"_a = org_ids)[0]["balance_mc"].as<std::string>();
+  };
+  RunInTransaction(session, Durability::kAsync, [&](Transaction& tx) {
+    tx.ExecLater<"accounts_reserve">(rows);
+    EXPECT_EQ(balance(tx, 1), "999000");
+    tx.ExecLater<"accounts_reserve">(rows);
+    EXPECT_EQ(balance(tx, 1000), "998000") << "parameters that are too many for text";
+  });
+  EXPECT_EQ(Balance(), "998000");
+}
+
 TEST_F(BalancesTest, NobodyWantedMeansNoStatement) {
   store::InTransaction(session, [](store::Transaction& tx) {
     store::Balances balances;

@@ -101,9 +101,9 @@ bool CheckClaimer::HasRoom(HeldChunk::Lane /*lane*/) const {
 CheckClaimer::Job CheckClaimer::WalkFrom(const Cursors& cursors) {
   run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.InLane().rows > 0;
-  const auto walk = [cursor = cursors.at(HeldChunk::Lane::kOnly),
-                     n = config_.orgs_per_walk_max](store::Session& session) {
-    return store::ScanDueOrganisations(session, cursor, n);
+  const auto walk = [cursor = cursors.at(HeldChunk::Lane::kOnly), n = config_.orgs_per_walk_max,
+                     bounds = bounds_](store::Session& session) {
+    return store::ScanDueOrganisations(session, cursor, n, bounds.get());
   };
   if (!holdings_.empty() || holdings_.InLane().in_flight > 0) {
     return [walk](store::Session& session) -> Found { return walk(session); };
@@ -123,10 +123,11 @@ CheckClaimer::Job CheckClaimer::WalkFrom(const Cursors& cursors) {
 
 CheckClaimer::ClaimOf CheckClaimer::MakeClaim() const {
   return [token = base::Uuid::V4(), lease = config_.lease_ms, prices = prices_mc_,
-          careful_from = CarefulFrom(config_.claims_max), &security = security_](
-             store::Session& session, const std::vector<store::ClaimShare>& shares) {
-    return ReadSpecs(store::ClaimChunks(session, shares, token, lease, prices, careful_from),
-                     security);
+          careful_from = CarefulFrom(config_.claims_max), &security = security_,
+          bounds = bounds_](store::Session& session, const std::vector<store::ClaimShare>& shares) {
+    return ReadSpecs(
+        store::ClaimChunks(session, shares, token, lease, prices, careful_from, bounds.get()),
+        security);
   };
 }
 

@@ -67,6 +67,9 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
   const Hooks hooks_;
   std::map<domain::Tier, std::int64_t> prices_mc_;
 
+  // Shared with the walk or the claim that is under way; there is one at a time.
+  const std::shared_ptr<store::ChunkScanBounds> bounds_ =
+      std::make_shared<store::ChunkScanBounds>();
   ClaimAhead ahead_;
   std::chrono::nanoseconds run_began_{};  // since boot
   bool was_busy_ = false;                 // something was held when the run began

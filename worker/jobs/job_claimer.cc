@@ -64,8 +64,9 @@ bool JobClaimer::HasRoom(domain::Lane lane) const {
 
 JobClaimer::Job JobClaimer::WalkFrom(const Cursors& cursors) {
   run_began_ = clock_.SinceBoot();
-  return [cursors, n = config_.worker.orgs_per_walk_max](store::Session& session) -> Found {
-    return store::WalkDueJobs(session, cursors, n);
+  return [cursors, n = config_.worker.orgs_per_walk_max,
+          bounds = bounds_](store::Session& session) -> Found {
+    return store::WalkDueJobs(session, cursors, n, bounds.get());
   };
 }
 
@@ -88,10 +89,11 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
 
 JobClaimer::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
   return [shares = std::move(shares), token = base::Uuid::V4(), lease = config_.worker.lease_ms,
-          known = hooks_.known, began = run_began_](store::Session& session) -> Found {
+          known = hooks_.known, began = run_began_,
+          bounds = bounds_](store::Session& session) -> Found {
     const auto is_known = [&known](const base::Uuid& id) { return known->Find(id) != nullptr; };
     ClaimedJobs claimed =
-        Load(store::ClaimJobChunks(session, shares, token, lease, is_known), *known);
+        Load(store::ClaimJobChunks(session, shares, token, lease, is_known, bounds.get()), *known);
     claimed.began = began;
     return claimed;
   };

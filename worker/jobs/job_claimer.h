@@ -49,6 +49,8 @@ class JobClaimer final : public lease::Claimer<JobKind> {
   const JobHoldings& holdings_;
   const Hooks hooks_;
   std::map<domain::Lane, LaneTurns> turns_;
+  // Shared with the walk or the claim that is under way; there is one at a time.
+  const std::shared_ptr<store::JobScanBounds> bounds_ = std::make_shared<store::JobScanBounds>();
   std::chrono::nanoseconds run_began_{};  // since boot
 };
 

@@ -70,6 +70,9 @@ class Claimer {
     return CallOf("chunk_claim", {{"org_id", "{" + org.ToString() + "}"},
                                   {"chunks_max", fmt::format("{{{}}}", chunks)},
                                   {"rows_max", fmt::format("{{{}}}", chunks)},
+                                  {"from_at", "{NULL}"},
+                                  {"turns_only", "{false}"},
+                                  {"apart_s", "0"},
                                   {"token", base::Uuid::V4().ToString()},
                                   {"lease_ms", "600000"},
                                   {"careful_from", std::to_string(kCarefulFrom)}});

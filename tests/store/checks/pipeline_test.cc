@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "store/checks/chunks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/monitors.h"
+#include "store/session_impl.h"
 #include "tests/store/support/outcome_words.h"
 #include "tests/store/support/pipeline_support.h"
 
@@ -280,7 +283,39 @@ TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
   EXPECT_EQ(Sql("select trigger || ' ' || slots from tick"), "1 0");
 }
 
-// What stands between a trigger and its check counts in round trips.
+// What stands between a trigger, or a slot, and its check: messages to the database that are waited
+// for. The other parts are threads that wake each other.
+TEST_F(PipelineTest, BetweenATriggerAndItsCheckStandSevenRoundTripsAndBehindASlotEight) {
+  const auto monitor = NewMonitor({.due = "now() + interval '1 hour'"});
+  const auto trips = [this](const std::function<void()>& step) {
+    const auto before = session.impl().round_trips;
+    step();
+    return session.impl().round_trips - before;
+  };
+  const store::AuditEntry audit{.actor = "test", .action = "monitor.trigger"};
+  const auto trigger = [&] {
+    EXPECT_EQ(store::TriggerMonitor(session, clock, {}, monitor, limits, audit).raise,
+              store::Signal::kChunk);
+  };
+  const auto cut = [&] { EXPECT_EQ(Cut().chunks, 1); };
+  const auto walk = [&] { EXPECT_EQ(store::ScanDueOrganisations(session, {}, 9).due.size(), 1U); };
+  store::Claim claim;
+  const auto take = [&] {
+    claim =
+        store::ClaimChunks(session, {{org, 9, 9}}, base::Uuid::V4(), lease, prices, kCarefulFrom);
+    EXPECT_EQ(claim.chunks.size(), 1U);
+  };
+  EXPECT_EQ(trips(trigger), 2) << "BEGIN and the lock; audit, tick, chunk and COMMIT";
+  EXPECT_EQ(trips(walk), 1);
+  EXPECT_EQ(trips(take), 4) << "BEGIN and chunks; rows; the lock; balance, chunks and COMMIT";
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  Sql("update monitor_sched set next_run_at = now() returning 1");
+  EXPECT_EQ(trips(cut), 3) << "BEGIN and the schedule; ticks and turns; chunks and COMMIT";
+  EXPECT_EQ(trips(walk), 1);
+  EXPECT_EQ(trips(take), 4);
+  ExpectMoneyAddsUp();
+}
+
 TEST_F(PipelineTest, ATriggerThatOneChunkHoldsIsTwoStatementsAndNeedsNoScheduler) {
   const auto monitor = NewMonitor({.rows = 256, .due = "now() + interval '1 hour'"});
   const auto statements = [this] {
