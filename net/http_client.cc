@@ -57,6 +57,25 @@ HttpResponse Failure(HttpErrorClass error_class, std::string sentence) {
   return response;
 }
 
+// What an answer says of its host's load.
+HostLimit::Answer LoadOf(const HttpResponse& response) {
+  switch (response.error_class) {
+    case HttpErrorClass::kNone:
+    case HttpErrorClass::kBodyTooLarge:
+      break;
+    case HttpErrorClass::kConnect:
+    case HttpErrorClass::kTimeout:
+    case HttpErrorClass::kProtocol:
+      return HostLimit::Answer::kFailed;
+    default:
+      return HostLimit::Answer::kOther;
+  }
+  const int status = response.status;
+  if (status == 429 || status == 503) return HostLimit::Answer::kRefused;
+  if (status == 502 || status == 504) return HostLimit::Answer::kFailed;
+  return status < 500 ? HostLimit::Answer::kServed : HostLimit::Answer::kOther;
+}
+
 }  // namespace
 
 std::string_view HttpErrorClassName(HttpErrorClass error_class) {
@@ -95,7 +114,8 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
 }
 
 struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<HttpClient::Impl> {
-  Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
+  Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap,
+       OnLimit on_limit);
   ~Impl() override;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -110,8 +130,8 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   void Begin(Transfer& transfer);
   void Start(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
-  void Withdraw(Transfer& transfer);
-  void Release(Transfer& transfer);
+  void Withdraw(Transfer& transfer, const HttpResponse& response);
+  void Release(Transfer& transfer, const HostLimit::Ended& ended = {});
   void Finish(Transfer& transfer, HttpResponse response);
   void FailLater(Transfer& transfer, HttpResponse response);
   void DeliverFailed();
@@ -151,7 +171,7 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
 };
 
 HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
-                       milliseconds per_host_gap)
+                       milliseconds per_host_gap, OnLimit on_limit)
     : loop_(loop),
       config_(net),
       tenant_policy_(net.allow),
@@ -163,7 +183,8 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
       failed_timer_(loop, [this] { DeliverFailed(); }),
       rest_timer_(loop, [this] { Pump(); }),
-      queue_({net.connections_max, net.connections_per_host_max, per_host_gap}) {
+      queue_({net.connections_max, net.connections_per_host_max, per_host_gap},
+             std::move(on_limit)) {
   if (!config_.proxy.empty()) {
     UrlParts parts;
     std::string error;
@@ -277,7 +298,7 @@ void HttpClient::Impl::OnResolved(RequestId id, ResolveResult result) {
     }
   }
   if (failure.error_class != HttpErrorClass::kNone) {
-    Withdraw(*transfer);
+    Withdraw(*transfer, failure);
     Finish(*transfer, std::move(failure));
     Pump();
     return;
@@ -377,35 +398,37 @@ void HttpClient::Impl::Start(Transfer& transfer) {
     FailLater(transfer, Failure(HttpErrorClass::kProtocol, problem));
     return;
   }
+  transfer.begun = Clock::now();
   transfer.route.loop->Add(transfer.easy(), *transfer.route.handle, transfer.host_key);
 }
 
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
   Transfer* transfer = Transfer::Of(easy);
   HttpResponse response = transfer->TakeResponse(result);
-  Withdraw(*transfer);
+  Withdraw(*transfer, response);
   Finish(*transfer, std::move(response));
   Pump();
 }
 
-// Out of curl and out of its place, wherever it is. One that waits stays in the queue.
-void HttpClient::Impl::Withdraw(Transfer& transfer) {
+// Out of curl and out of its place, wherever it is. One that waits stays in the queue. `response`:
+// what it ends with.
+void HttpClient::Impl::Withdraw(Transfer& transfer, const HttpResponse& response) {
   if (transfer.with_curl()) {
     const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
     // curl's "-host:port" cannot name an address of IPv6: such an entry ages out.
     const bool named = !(peer.literal && peer.literal->v6);
     transfer.route.loop->Remove(transfer.easy(), *transfer.route.handle, transfer.host_key,
                                 named ? KeyOf(peer.host, peer.port) : std::string());
-    Release(transfer);
+    Release(transfer, {LoadOf(response), transfer.begun, transfer.answered_in});
   } else if (transfer.phase == Transfer::Phase::kRenewing) {
     Release(transfer);
   }
 }
 
 // Gives the place back.
-void HttpClient::Impl::Release(Transfer& transfer) {
+void HttpClient::Impl::Release(Transfer& transfer, const HostLimit::Ended& ended) {
   transfer.phase = Transfer::Phase::kFailed;
-  queue_.Release(transfer.host_key, transfer.request.org, Clock::now());
+  queue_.Release(transfer.host_key, transfer.request.org, Clock::now(), ended);
 }
 
 // The callback is the last thing: it may send another request or cancel one.
@@ -527,7 +550,7 @@ void HttpClient::Impl::ExpireDeadlines() {
     if (transfer.phase == Transfer::Phase::kWaiting) {
       left.insert(transfer.host_key);
     }
-    Withdraw(transfer);
+    Withdraw(transfer, ended.back().second);
     transfer.phase = Transfer::Phase::kFailed;
   }
   for (const std::string& host : left) {
@@ -552,16 +575,17 @@ void HttpClient::Impl::CancelAll() {
   queue_.Clear(Clock::now());
   for (const RequestId id : ids) {
     if (Transfer* transfer = Find(id)) {
-      Withdraw(*transfer);
-      Finish(*transfer, Failure(HttpErrorClass::kShutdown, "the client was stopped"));
+      HttpResponse stopped = Failure(HttpErrorClass::kShutdown, "the client was stopped");
+      Withdraw(*transfer, stopped);
+      Finish(*transfer, std::move(stopped));
     }
   }
   Pump();
 }
 
 HttpClient::HttpClient(base::EventLoop& loop, const config::NetConfig& config,
-                       milliseconds per_host_gap)
-    : impl_(std::make_shared<Impl>(loop, config, per_host_gap)) {}
+                       milliseconds per_host_gap, OnLimit on_limit)
+    : impl_(std::make_shared<Impl>(loop, config, per_host_gap, std::move(on_limit))) {}
 
 HttpClient::~HttpClient() = default;
 

@@ -234,6 +234,7 @@ HttpResponse Transfer::TakeResponse(CURLcode result) {
   long status = 0;
   curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   response.status = static_cast<int>(status);
+  TakeTime();
   const char* address = nullptr;
   curl_easy_getinfo(easy_, CURLINFO_PRIMARY_IP, &address);
   response.remote_address = address == nullptr ? "" : address;
@@ -244,6 +245,19 @@ HttpResponse Transfer::TakeResponse(CURLcode result) {
   }
   body_.Reset();
   return std::move(response);
+}
+
+// curl's own times begin where it begins with the transfer, which it may do long after it was
+// handed over. What waits for this process counts, and so does the making of a connection, behind
+// which the same wait may hide.
+void Transfer::TakeTime() {
+  curl_off_t answered = 0;
+  curl_off_t ended = 0;
+  curl_easy_getinfo(easy_, CURLINFO_STARTTRANSFER_TIME_T, &answered);
+  curl_easy_getinfo(easy_, CURLINFO_TOTAL_TIME_T, &ended);
+  const auto since = std::chrono::steady_clock::now() - begun;
+  answered_in = std::chrono::duration_cast<std::chrono::microseconds>(since) -
+                std::chrono::microseconds(ended - answered);
 }
 
 void Transfer::TakeResult(CURLcode result) {

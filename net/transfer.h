@@ -88,6 +88,9 @@ class Transfer {
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;
+  std::chrono::steady_clock::time_point begun;  // handed to curl
+  // The time from `begun` until the answer began, once there is a response.
+  std::chrono::microseconds answered_in{};
   Pauser* pauser = nullptr;  // not null where the request has a budget
   std::chrono::steady_clock::time_point paused_at;
   std::chrono::steady_clock::duration paused_for{};  // in all, up to paused_at
@@ -98,6 +101,7 @@ class Transfer {
  private:
   void SetConstantOptions(const config::NetConfig& config);
   void SetMethod();
+  void TakeTime();
   std::string SetHeaders();
   void SetResolve(const std::vector<std::string>& entries);
   void TakeResult(CURLcode result);
