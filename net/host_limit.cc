@@ -64,7 +64,7 @@ void HostLimit::Decide() {
   }
   const double seen = window_.sum_log2 / window_.served;
   if (IsSlow(seen)) return;
-  if (seen < usual_) usual_ = (usual_ + seen) / 2;  // one lucky window is not the usual
+  usual_ = std::min(usual_, seen);
   const double as_usual = std::max(usual_ + kAsUsual, std::log2(std::exp2(usual_) + kQuickUs / 2));
   const bool healthy = window_.failed * kHarmlessShare <= window_.answers();
   if (window_.wanted && healthy && seen <= as_usual) Grow();
