@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles
+constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles, and idle transfers
 constexpr std::size_t kAddressesPerNameMax = 16;
 // With less time left a request is not begun: it could only cost a connection.
 constexpr milliseconds kTimeLeftMin{50};
@@ -129,6 +129,8 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   void TakeTurn(Transfer& transfer, milliseconds waited);
   void Begin(Transfer& transfer);
   void Start(Transfer& transfer);
+  void TakeHandle(Transfer& transfer);
+  void GiveHandleBack(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
   void Withdraw(Transfer& transfer, const HttpResponse& response);
   void Release(Transfer& transfer, const HostLimit::Ended& ended = {});
@@ -164,6 +166,7 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   RequestId next_id_ = 0;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers_;
   std::vector<std::unique_ptr<Transfer>> idle_;
+  std::vector<CURL*> handles_;  // that no transfer has
   std::set<std::pair<Clock::time_point, RequestId>> deadlines_;
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
@@ -206,6 +209,7 @@ HttpClient::Impl::~Impl() {
                                    {});
     }
   }
+  for (CURL* handle : handles_) curl_easy_cleanup(handle);
 }
 
 Transfer* HttpClient::Impl::Find(RequestId id) {
@@ -216,7 +220,7 @@ Transfer* HttpClient::Impl::Find(RequestId id) {
 HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done) {
   std::unique_ptr<Transfer> owned;
   if (idle_.empty()) {
-    owned = std::make_unique<Transfer>(config_);
+    owned = std::make_unique<Transfer>();
   } else {
     owned = std::move(idle_.back());
     idle_.pop_back();
@@ -392,14 +396,32 @@ void HttpClient::Impl::Start(Transfer& transfer) {
     entries.push_back(std::move(entry));
   }
   transfer.phase = Transfer::Phase::kActive;
+  TakeHandle(transfer);
   const std::string problem = transfer.Prepare(entries);
   if (!problem.empty()) {
+    GiveHandleBack(transfer);
     Release(transfer);
     FailLater(transfer, Failure(HttpErrorClass::kProtocol, problem));
     return;
   }
   transfer.begun = Clock::now();
   transfer.route.loop->Add(transfer.easy(), *transfer.route.handle, transfer.host_key);
+}
+
+// The one that was used last: what it touches is near.
+void HttpClient::Impl::TakeHandle(Transfer& transfer) {
+  if (handles_.empty()) return transfer.Attach(Transfer::NewHandle(config_));
+  transfer.Attach(handles_.back());
+  handles_.pop_back();
+}
+
+void HttpClient::Impl::GiveHandleBack(Transfer& transfer) {
+  CURL* handle = transfer.Detach();
+  if (handles_.size() < kHandlesKeptMax) {
+    handles_.push_back(handle);
+  } else {
+    curl_easy_cleanup(handle);
+  }
 }
 
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
@@ -419,6 +441,7 @@ void HttpClient::Impl::Withdraw(Transfer& transfer, const HttpResponse& response
     const bool named = !(peer.literal && peer.literal->v6);
     transfer.route.loop->Remove(transfer.easy(), *transfer.route.handle, transfer.host_key,
                                 named ? KeyOf(peer.host, peer.port) : std::string());
+    GiveHandleBack(transfer);
     Release(transfer, {LoadOf(response), transfer.begun, transfer.answered_in});
   } else if (transfer.phase == Transfer::Phase::kRenewing) {
     Release(transfer);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -82,13 +83,6 @@ HttpErrorClass ClassOf(CURLcode result) {
 
 }  // namespace
 
-Transfer::Transfer(const config::NetConfig& config) : easy_(curl_easy_init()) {
-  if (easy_ == nullptr) {
-    throw std::runtime_error("curl_easy_init failed");
-  }
-  SetConstantOptions(config);
-}
-
 Transfer::~Transfer() {
   curl_easy_cleanup(easy_);
   curl_slist_free_all(headers_);
@@ -101,15 +95,17 @@ Transfer* Transfer::Of(CURL* easy) {
   return static_cast<Transfer*>(transfer);
 }
 
-void Transfer::SetConstantOptions(const config::NetConfig& config) {
-  const auto set = [this](CURLoption option, auto value) {
-    const CURLcode code = curl_easy_setopt(easy_, option, value);
+CURL* Transfer::NewHandle(const config::NetConfig& config) {
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(curl_easy_init(), curl_easy_cleanup);
+  if (handle == nullptr) {
+    throw std::runtime_error("curl_easy_init failed");
+  }
+  const auto set = [&handle](CURLoption option, auto value) {
+    const CURLcode code = curl_easy_setopt(handle.get(), option, value);
     if (code != CURLE_OK) {
       throw std::runtime_error(std::string("curl_easy_setopt: ") + curl_easy_strerror(code));
     }
   };
-  set(CURLOPT_PRIVATE, static_cast<void*>(this));
-  set(CURLOPT_ERRORBUFFER, curl_error_);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -131,13 +127,24 @@ void Transfer::SetConstantOptions(const config::NetConfig& config) {
   set(CURLOPT_MAXAGE_CONN, kConnectionIdleMaxSeconds);
   set(CURLOPT_MAXLIFETIME_CONN, kConnectionAgeMaxSeconds);
   set(CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
-  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
-  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::OnOpenSocket);
-  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
   set(CURLOPT_PREREQFUNCTION, &Transfer::OnPrerequest);
-  set(CURLOPT_PREREQDATA, static_cast<void*>(this));
+  return handle.release();
+}
+
+void Transfer::Attach(CURL* handle) {
+  easy_ = handle;
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, curl_error_);
+  for (const CURLoption option : {CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA,
+                                  CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA}) {
+    curl_easy_setopt(easy_, option, static_cast<void*>(this));
+  }
+}
+
+CURL* Transfer::Detach() {
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, static_cast<char*>(nullptr));
+  return std::exchange(easy_, nullptr);
 }
 
 std::string Transfer::Prepare(const std::vector<std::string>& resolve) {

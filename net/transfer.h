@@ -43,7 +43,7 @@ class Transfer {
     virtual void Paused(Transfer& transfer) = 0;
   };
 
-  explicit Transfer(const config::NetConfig& config);
+  Transfer() = default;
   ~Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -59,6 +59,13 @@ class Transfer {
     CurlLoop::Handle* handle = nullptr;  // of the loop, while it is with curl
   };
 
+  // A handle of curl, as every transfer of this configuration needs it.
+  static CURL* NewHandle(const config::NetConfig& config);
+  // The transfer has the handle from Attach to Detach, so that one that waits has none, and those
+  // few that are under way use few of them again and again.
+  void Attach(CURL* handle);
+  CURL* Detach();
+
   // Hands curl the request. `resolve`: entries for CURLOPT_RESOLVE. Empty, or why it cannot be
   // sent.
   std::string Prepare(const std::vector<std::string>& resolve);
@@ -72,7 +79,7 @@ class Transfer {
   // How far it came, for the sentence of a timeout: "no connection to 192.0.2.1:80".
   std::string Progress() const;
 
-  // Forgets the request, keeps the handle.
+  // Forgets the request.
   void Reset();
 
   CURL* easy() const { return easy_; }
@@ -99,7 +106,6 @@ class Transfer {
   HttpResponse response;
 
  private:
-  void SetConstantOptions(const config::NetConfig& config);
   void SetMethod();
   void TakeTime();
   std::string SetHeaders();
@@ -116,7 +122,7 @@ class Transfer {
                                     struct curl_sockaddr* address);
   static int OnPrerequest(void* self, char* remote, char* local, int remote_port, int local_port);
 
-  CURL* easy_;
+  CURL* easy_ = nullptr;
   curl_slist* headers_ = nullptr;
   curl_slist* resolve_ = nullptr;
   char curl_error_[CURL_ERROR_SIZE] = {};
