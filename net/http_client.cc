@@ -6,9 +6,9 @@
 #include <csignal>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
+#include "base/assert.h"
 #include "config/net_config.h"
 #include "net/connection_queue.h"
 #include "net/poller.h"
@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles, and idle transfers
+constexpr int kPlaceBits = 24;                 // so many requests of a client there may be
+constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
 constexpr std::size_t kAddressesPerNameMax = 16;
 // With less time left a request is not begun: it could only cost a connection.
 constexpr milliseconds kTimeLeftMin{50};
@@ -143,6 +145,7 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   HttpResponse TimedOut(const Transfer& transfer) const;
   void CancelAll();
   Transfer* Find(RequestId id);
+  Transfer& TakePlace();
   std::function<void()> WhenGranted(const Transfer& transfer) override;
   void Paused(Transfer& transfer) override;
   void Resume(RequestId id);
@@ -163,11 +166,13 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   base::Timer failed_timer_;
   base::Timer rest_timer_;
 
-  RequestId next_id_ = 0;
-  std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers_;
-  std::vector<std::unique_ptr<Transfer>> idle_;
-  std::vector<CURL*> handles_;  // that no transfer has
-  std::set<std::pair<Clock::time_point, RequestId>> deadlines_;
+  // Thousands may wait, and are touched again long after they came: so they are found by their
+  // place, without a search. Ids are in the order of Send; their last kPlaceBits are the place.
+  RequestId sequence_ = 0;
+  std::vector<std::unique_ptr<Transfer>> transfers_;  // null, or of id 0: free
+  std::vector<std::size_t> free_places_;
+  std::vector<std::unique_ptr<Transfer::Easy>> handles_;  // that no transfer has
+  Transfer::Deadlines deadlines_;
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
   ConnectionQueue queue_;
@@ -203,37 +208,41 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
 }
 
 HttpClient::Impl::~Impl() {
-  for (auto& [id, transfer] : transfers_) {
-    if (transfer->with_curl()) {
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr && transfer->with_curl()) {
       transfer->route.loop->Remove(transfer->easy(), *transfer->route.handle, transfer->host_key,
                                    {});
     }
   }
-  for (CURL* handle : handles_) curl_easy_cleanup(handle);
 }
 
 Transfer* HttpClient::Impl::Find(RequestId id) {
-  const auto found = transfers_.find(id);
-  return found == transfers_.end() ? nullptr : found->second.get();
+  Transfer* transfer = transfers_[id & kPlaceMask].get();
+  return transfer != nullptr && transfer->id == id ? transfer : nullptr;
+}
+
+// One that is free, the one that was used last.
+Transfer& HttpClient::Impl::TakePlace() {
+  if (free_places_.empty()) {
+    base::Assert(transfers_.size() < kPlaceMask, "a client has fewer requests than places");
+    free_places_.push_back(transfers_.size());
+    transfers_.emplace_back();
+  }
+  const std::size_t place = free_places_.back();
+  free_places_.pop_back();
+  if (transfers_[place] == nullptr) transfers_[place] = std::make_unique<Transfer>();
+  transfers_[place]->id = ++sequence_ << kPlaceBits | place;
+  return *transfers_[place];
 }
 
 HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done) {
-  std::unique_ptr<Transfer> owned;
-  if (idle_.empty()) {
-    owned = std::make_unique<Transfer>();
-  } else {
-    owned = std::move(idle_.back());
-    idle_.pop_back();
-  }
-  Transfer& transfer = *owned;
-  transfer.id = ++next_id_;
+  Transfer& transfer = TakePlace();
   transfer.request = std::move(request);
   transfer.done = std::move(done);
   transfer.pauser = transfer.request.budget == nullptr ? nullptr : this;
   transfer.started = Clock::now();
   transfer.deadline = transfer.started + transfer.request.timeout;
-  transfers_.emplace(transfer.id, std::move(owned));
-  deadlines_.emplace(transfer.deadline, transfer.id);
+  transfer.SetDeadline(transfer.deadline, deadlines_);
   ArmDeadline();
   const std::string refusal = FillRoute(transfer);
   if (!refusal.empty()) {
@@ -410,18 +419,14 @@ void HttpClient::Impl::Start(Transfer& transfer) {
 
 // The one that was used last: what it touches is near.
 void HttpClient::Impl::TakeHandle(Transfer& transfer) {
-  if (handles_.empty()) return transfer.Attach(Transfer::NewHandle(config_));
-  transfer.Attach(handles_.back());
+  if (handles_.empty()) return transfer.Attach(std::make_unique<Transfer::Easy>(config_));
+  transfer.Attach(std::move(handles_.back()));
   handles_.pop_back();
 }
 
 void HttpClient::Impl::GiveHandleBack(Transfer& transfer) {
-  CURL* handle = transfer.Detach();
-  if (handles_.size() < kHandlesKeptMax) {
-    handles_.push_back(handle);
-  } else {
-    curl_easy_cleanup(handle);
-  }
+  auto handle = transfer.Detach();
+  if (handles_.size() < kHandlesKeptMax) handles_.push_back(std::move(handle));
 }
 
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
@@ -458,13 +463,11 @@ void HttpClient::Impl::Release(Transfer& transfer, const HostLimit::Ended& ended
 void HttpClient::Impl::Finish(Transfer& transfer, HttpResponse response) {
   response.duration =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - transfer.started);
-  deadlines_.erase({transfer.deadline, transfer.id});
   Callback done = std::move(transfer.done);
-  auto node = transfers_.extract(transfer.id);
-  transfer.Reset();
-  if (idle_.size() < kHandlesKeptMax) {
-    idle_.push_back(std::move(node.mapped()));
-  }
+  const std::size_t place = transfer.id & kPlaceMask;
+  transfer.Reset(deadlines_);
+  if (free_places_.size() >= kHandlesKeptMax) transfers_[place].reset();
+  free_places_.push_back(place);
   done(std::move(response));
 }
 
@@ -527,14 +530,7 @@ void HttpClient::Impl::Resume(RequestId id) {
 }
 
 void HttpClient::Impl::SetDeadline(Transfer& transfer, Clock::time_point deadline) {
-  auto node = deadlines_.extract({transfer.deadline, transfer.id});
-  transfer.deadline = deadline;
-  if (node.empty()) {
-    deadlines_.emplace(deadline, transfer.id);
-  } else {
-    node.value() = {deadline, transfer.id};
-    deadlines_.insert(std::move(node));
-  }
+  transfer.SetDeadline(deadline, deadlines_);
   ArmDeadline();
 }
 
@@ -591,8 +587,8 @@ void HttpClient::Impl::ExpireDeadlines() {
 
 void HttpClient::Impl::CancelAll() {
   std::vector<RequestId> ids;
-  for (const auto& [id, transfer] : transfers_) {
-    ids.push_back(id);
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr && transfer->id != 0) ids.push_back(transfer->id);
   }
   std::sort(ids.begin(), ids.end());
   queue_.Clear(Clock::now());
@@ -621,7 +617,7 @@ void HttpClient::CancelAll() {
 }
 
 std::size_t HttpClient::in_flight() const {
-  return impl_->transfers_.size();
+  return impl_->transfers_.size() - impl_->free_places_.size();
 }
 
 std::int64_t HttpClient::OpenConnectionsMax(const config::NetConfig& config) {

@@ -38,7 +38,7 @@ class TransferG9 : public ::testing::Test {
 
   HttpResponse Get(int port, const AddressPolicy& policy) {
     Transfer transfer;
-    transfer.Attach(Transfer::NewHandle(config_));
+    transfer.Attach(std::make_unique<Transfer::Easy>(config_));
     done_ = {};
     auto future = done_.get_future();
     thread_.Run([&] {
