@@ -192,10 +192,14 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       net_(WithUserAgent(config.net)),
       pages_budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
       questions_budget_(config.worker.questions_held_bytes_max, kBudgetReserve),
-      // Tenants' pages: polite. The operator's own services and models: as many as wanted.
+      // Tenants' pages: polite. The operator's own services and models: as many as each carries.
       page_client_(loop, WithPerHostMax(config.net, config.worker.per_host_max),
                    config.worker.per_host_gap_ms),
-      research_client_(loop, WithPerHostMax(config.net, config.net.connections_max)),
+      research_client_(loop, WithPerHostMax(config.net, config.net.connections_max),
+                       std::chrono::milliseconds(0),
+                       [&metrics](const std::string& service, int limit) {
+                         metrics.SetServiceLimit(service, limit);
+                       }),
       browser_(ProbesBrowser(loop, metrics, config, policy, log, fleet != nullptr)),
       renderer_(browser_ ? browser_.get() : fleet),
       parse_pool_("parse", ParseLimits(config.worker)),

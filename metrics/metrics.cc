@@ -392,6 +392,10 @@ void Metrics::SetEmailDoctor(std::string_view check, double value) {
   impl_->email_doctor.Get(check).Set(value);
 }
 
+void Metrics::SetServiceLimit(std::string_view service, std::int64_t n) {
+  impl_->service_limit.Get(service).Set(static_cast<double>(n));
+}
+
 void Metrics::ObserveProviderCall(std::string_view provider, std::chrono::microseconds duration) {
   impl_->provider_duration.Get(provider).Observe(Seconds(duration));
 }

@@ -157,6 +157,10 @@ class Metrics {
   // vedette_browser_missing: 1 where a tier has pages rendered and this process cannot
   void SetBrowserMissing(bool missing);
 
+  // vedette_service_requests_max{service}: how many requests to a service of the operator's this
+  // process has under way at most; `service` is its "host:port", which the configuration names
+  void SetServiceLimit(std::string_view service, std::int64_t n);
+
   // vedette_waits: places of requests that wait for a job's end, and vedette_waits_max: how many
   // the process has, 0 without the role api; vedette_waits_total{outcome}: ended, deadline,
   // client_gone, shutdown

@@ -332,6 +332,10 @@ struct Metrics::Impl {
       &Counters("vedette_rendered_pages_total", "Pages of the browser that have ended."),
       {"outcome"}};
   Series<Gauge> browser_pages{&Gauges("vedette_browser_pages", "Pages of the browser."), {"state"}};
+  Series<Gauge> service_limit{
+      &Gauges("vedette_service_requests_max",
+              "Requests to a service of the operator's that this process has under way at most."),
+      {"service"}};
   Series<Gauge> smtp_waiting{&Gauges("vedette_smtp_waiting", "Addresses that wait to be verified."),
                              {"reason"}};
   Series<Gauge> email_doctor{

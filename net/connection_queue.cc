@@ -8,7 +8,13 @@ namespace vedette::net {
 
 ConnectionQueue::Host& ConnectionQueue::At(const std::string& host) {
   const auto [it, added] = hosts_.try_emplace(host);
-  if (added) it->second.key = &it->first;
+  if (added) {
+    it->second.key = &it->first;
+    if (on_limit_) {
+      it->second.limit.emplace(limits_.per_host);
+      on_limit_(host, it->second.limit->value());
+    }
+  }
   return it->second;
 }
 
@@ -29,7 +35,7 @@ bool ConnectionQueue::TryTake(const std::string& key, const base::Uuid& org, Tim
   if (it != hosts_.end()) {
     const Host& host = it->second;
     const bool rests = limits_.gap.count() > 0 && now < host.next_start;
-    if (rests || !host.waiting.empty() || host.active >= limits_.per_host) return false;
+    if (rests || !host.waiting.empty() || host.active >= LimitOf(host)) return false;
   }
   Host& host = At(key);
   Give(host, org, now);
@@ -60,12 +66,14 @@ std::optional<ConnectionQueue::Id> ConnectionQueue::Pop(TimePoint now) {
   return id;
 }
 
-void ConnectionQueue::Release(const std::string& key, const base::Uuid& org, TimePoint now) {
+void ConnectionQueue::Release(const std::string& key, const base::Uuid& org, TimePoint now,
+                              const HostLimit::Ended& ended) {
   Host& host = hosts_.at(key);
   const auto it = std::find_if(host.active_by.begin(), host.active_by.end(),
                                [&](const auto& entry) { return entry.first == org; });
   base::Assert(it != host.active_by.end() && host.active > 0 && active_ > 0,
                "a place is given back by the organisation that has it");
+  if (host.limit && host.limit->Take(ended, host.active, now)) on_limit_(key, host.limit->value());
   --host.active;
   --active_;
   if (--it->second == 0) {
@@ -162,7 +170,9 @@ void ConnectionQueue::Forget(const base::Uuid& id) {
 // Puts a host where it belongs after something has changed there. It may be gone afterwards.
 void ConnectionQueue::Settle(Host& host, TimePoint now) {
   if (host.state == State::kResting) return;
-  const bool may_start = !host.waiting.empty() && host.active < limits_.per_host;
+  const bool full = host.active >= LimitOf(host);
+  if (full && host.limit && !host.waiting.empty()) host.limit->Wanted();
+  const bool may_start = !host.waiting.empty() && !full;
   const bool rests = limits_.gap.count() > 0 && now < host.next_start;
   if (host.state == State::kReady) {
     // It keeps its place among the ready ones while its candidate is the same.
@@ -174,7 +184,8 @@ void ConnectionQueue::Settle(Host& host, TimePoint now) {
     resting_.emplace(host.next_start, *host.key);
   } else if (may_start) {
     MakeReady(host);
-  } else if (host.waiting.empty() && host.active == 0) {
+  } else if (host.waiting.empty() && host.active == 0 &&
+             (!host.limit || hosts_.size() > kHostsRememberedMax)) {
     hosts_.erase(hosts_.find(*host.key));
   }
 }

@@ -16,13 +16,15 @@
 
 #include "base/fair_queue.h"
 #include "base/uuid.h"
+#include "net/host_limit.h"
 
 namespace vedette::net {
 
 // Which waiting request gets the next connection. Internal to the client; pure: the time is handed
 // in.
 //
-// There are places for `total` requests under way, `per_host` of them to one host. A free place
+// There are places for `total` requests under way, `per_host` of them to one host, or as many as
+// follow from the host's answers (net/host_limit.h), up to `per_host`. A free place
 // goes to the organisation that holds fewest: among those that wait at one host to the one that
 // holds fewest there (then: fewest in all), and among several hosts' candidates to the one that
 // holds fewest in all. Equals take turns, and so do the hosts of one organisation. So one that is
@@ -38,7 +40,14 @@ class ConnectionQueue {
     std::chrono::milliseconds gap;  // the least time between two starts at one host
   };
 
-  explicit ConnectionQueue(const Limits& limits) : limits_(limits) {}
+  // What is known of idle hosts is kept of this many at most.
+  static constexpr std::size_t kHostsRememberedMax = 256;
+  // Told a host's limit when it is first asked, and whenever the limit has changed.
+  using OnLimit = std::function<void(const std::string& host, int limit)>;
+
+  // `on_limit`: if set, limits follow the answers of hosts.
+  explicit ConnectionQueue(const Limits& limits, OnLimit on_limit = nullptr)
+      : limits_(limits), on_limit_(std::move(on_limit)) {}
 
   // Takes a place at once, where one is free and nobody waits for it.
   bool TryTake(const std::string& host, const base::Uuid& org, TimePoint now);
@@ -46,8 +55,9 @@ class ConnectionQueue {
   void Push(const std::string& host, const base::Uuid& org, Id id, TimePoint now);
   // The next request that may go on now; it has its place.
   std::optional<Id> Pop(TimePoint now);
-  // Gives a place back that TryTake or Pop gave.
-  void Release(const std::string& host, const base::Uuid& org, TimePoint now);
+  // Gives a place back that TryTake or Pop gave. `ended`: what became of the request.
+  void Release(const std::string& host, const base::Uuid& org, TimePoint now,
+               const HostLimit::Ended& ended = {});
 
   // Takes those out that wait at `host` and are `gone`.
   void EraseIf(const std::string& host, const std::function<bool(Id)>& gone, TimePoint now);
@@ -70,7 +80,8 @@ class ConnectionQueue {
     int active = 0;
     std::vector<std::pair<base::Uuid, int>> active_by;  // places by organisation, none of 0
     base::FairQueue<base::Uuid, Id> waiting;
-    TimePoint next_start{};  // not before; only with a gap
+    TimePoint next_start{};          // not before; only with a gap
+    std::optional<HostLimit> limit;  // where limits follow
     // In kReady: whose turn it is here, and where the host stands among that one's ready hosts.
     base::Uuid candidate;
     std::list<Host*>::iterator place;
@@ -83,6 +94,9 @@ class ConnectionQueue {
   using Order = std::tuple<int, std::uint64_t, base::Uuid>;
 
   Host& At(const std::string& host);
+  int LimitOf(const Host& host) const {
+    return host.limit ? host.limit->value() : limits_.per_host;
+  }
   static int ActiveAt(const Host& host, const base::Uuid& org);
   int Active(const base::Uuid& org) const;
   base::Uuid Candidate(Host& host) const;
@@ -95,11 +109,13 @@ class ConnectionQueue {
   static Order OrderOf(const base::Uuid& id, const Org& org) { return {org.active, org.turn, id}; }
 
   const Limits limits_;
+  const OnLimit on_limit_;
   int active_ = 0;
   std::uint64_t turns_ = 0;
-  std::unordered_map<std::string, Host> hosts_;  // with something under way, waiting or resting
-  std::unordered_map<base::Uuid, Org> orgs_;     // with a place, or a candidate somewhere
-  std::set<Order> order_;                        // those with a ready host
+  // With something under way, waiting or resting; and those whose limits are remembered.
+  std::unordered_map<std::string, Host> hosts_;
+  std::unordered_map<base::Uuid, Org> orgs_;  // with a place, or a candidate somewhere
+  std::set<Order> order_;                     // those with a ready host
   std::multimap<TimePoint, std::string> resting_;
 };
 

@@ -6,9 +6,9 @@
 #include <csignal>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
+#include "base/assert.h"
 #include "config/net_config.h"
 #include "net/connection_queue.h"
 #include "net/poller.h"
@@ -23,7 +23,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles
+constexpr std::size_t kHandlesKeptMax = 1024;  // idle curl handles, and idle transfers
+constexpr int kPlaceBits = 24;                 // so many requests of a client there may be
+constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
 constexpr std::size_t kAddressesPerNameMax = 16;
 // With less time left a request is not begun: it could only cost a connection.
 constexpr milliseconds kTimeLeftMin{50};
@@ -55,6 +57,25 @@ HttpResponse Failure(HttpErrorClass error_class, std::string sentence) {
   response.error_class = error_class;
   response.error = std::move(sentence);
   return response;
+}
+
+// What an answer says of its host's load.
+HostLimit::Answer LoadOf(const HttpResponse& response) {
+  switch (response.error_class) {
+    case HttpErrorClass::kNone:
+    case HttpErrorClass::kBodyTooLarge:
+      break;
+    case HttpErrorClass::kConnect:
+    case HttpErrorClass::kTimeout:
+    case HttpErrorClass::kProtocol:
+      return HostLimit::Answer::kFailed;
+    default:
+      return HostLimit::Answer::kOther;
+  }
+  const int status = response.status;
+  if (status == 429 || status == 503) return HostLimit::Answer::kRefused;
+  if (status == 502 || status == 504) return HostLimit::Answer::kFailed;
+  return status < 500 ? HostLimit::Answer::kServed : HostLimit::Answer::kOther;
 }
 
 }  // namespace
@@ -95,7 +116,8 @@ std::optional<std::string_view> HttpResponse::Header(std::string_view name) cons
 }
 
 struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<HttpClient::Impl> {
-  Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap);
+  Impl(base::EventLoop& loop, const config::NetConfig& net, milliseconds per_host_gap,
+       OnLimit on_limit);
   ~Impl() override;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -109,9 +131,11 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   void TakeTurn(Transfer& transfer, milliseconds waited);
   void Begin(Transfer& transfer);
   void Start(Transfer& transfer);
+  void TakeHandle(Transfer& transfer);
+  void GiveHandleBack(Transfer& transfer);
   void OnDone(CURL* easy, CURLcode result);
-  void Withdraw(Transfer& transfer);
-  void Release(Transfer& transfer);
+  void Withdraw(Transfer& transfer, const HttpResponse& response);
+  void Release(Transfer& transfer, const HostLimit::Ended& ended = {});
   void Finish(Transfer& transfer, HttpResponse response);
   void FailLater(Transfer& transfer, HttpResponse response);
   void DeliverFailed();
@@ -121,6 +145,7 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   HttpResponse TimedOut(const Transfer& transfer) const;
   void CancelAll();
   Transfer* Find(RequestId id);
+  Transfer& TakePlace();
   std::function<void()> WhenGranted(const Transfer& transfer) override;
   void Paused(Transfer& transfer) override;
   void Resume(RequestId id);
@@ -141,17 +166,20 @@ struct HttpClient::Impl final : Transfer::Pauser, std::enable_shared_from_this<H
   base::Timer failed_timer_;
   base::Timer rest_timer_;
 
-  RequestId next_id_ = 0;
-  std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers_;
-  std::vector<std::unique_ptr<Transfer>> idle_;
-  std::set<std::pair<Clock::time_point, RequestId>> deadlines_;
+  // Thousands may wait, and are touched again long after they came: so they are found by their
+  // place, without a search. Ids are in the order of Send; their last kPlaceBits are the place.
+  RequestId sequence_ = 0;
+  std::vector<std::unique_ptr<Transfer>> transfers_;  // null, or of id 0: free
+  std::vector<std::size_t> free_places_;
+  std::vector<std::unique_ptr<Transfer::Easy>> handles_;  // that no transfer has
+  Transfer::Deadlines deadlines_;
   Clock::time_point armed_for_;
   std::vector<RequestId> failed_;
   ConnectionQueue queue_;
 };
 
 HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
-                       milliseconds per_host_gap)
+                       milliseconds per_host_gap, OnLimit on_limit)
     : loop_(loop),
       config_(net),
       tenant_policy_(net.allow),
@@ -163,7 +191,8 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
       failed_timer_(loop, [this] { DeliverFailed(); }),
       rest_timer_(loop, [this] { Pump(); }),
-      queue_({net.connections_max, net.connections_per_host_max, per_host_gap}) {
+      queue_({net.connections_max, net.connections_per_host_max, per_host_gap},
+             std::move(on_limit)) {
   if (!config_.proxy.empty()) {
     UrlParts parts;
     std::string error;
@@ -179,8 +208,8 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
 }
 
 HttpClient::Impl::~Impl() {
-  for (auto& [id, transfer] : transfers_) {
-    if (transfer->with_curl()) {
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr && transfer->with_curl()) {
       transfer->route.loop->Remove(transfer->easy(), *transfer->route.handle, transfer->host_key,
                                    {});
     }
@@ -188,27 +217,32 @@ HttpClient::Impl::~Impl() {
 }
 
 Transfer* HttpClient::Impl::Find(RequestId id) {
-  const auto found = transfers_.find(id);
-  return found == transfers_.end() ? nullptr : found->second.get();
+  Transfer* transfer = transfers_[id & kPlaceMask].get();
+  return transfer != nullptr && transfer->id == id ? transfer : nullptr;
+}
+
+// One that is free, the one that was used last.
+Transfer& HttpClient::Impl::TakePlace() {
+  if (free_places_.empty()) {
+    base::Assert(transfers_.size() < kPlaceMask, "a client has fewer requests than places");
+    free_places_.push_back(transfers_.size());
+    transfers_.emplace_back();
+  }
+  const std::size_t place = free_places_.back();
+  free_places_.pop_back();
+  if (transfers_[place] == nullptr) transfers_[place] = std::make_unique<Transfer>();
+  transfers_[place]->id = ++sequence_ << kPlaceBits | place;
+  return *transfers_[place];
 }
 
 HttpClient::RequestId HttpClient::Impl::Send(HttpRequest request, Callback done) {
-  std::unique_ptr<Transfer> owned;
-  if (idle_.empty()) {
-    owned = std::make_unique<Transfer>(config_);
-  } else {
-    owned = std::move(idle_.back());
-    idle_.pop_back();
-  }
-  Transfer& transfer = *owned;
-  transfer.id = ++next_id_;
+  Transfer& transfer = TakePlace();
   transfer.request = std::move(request);
   transfer.done = std::move(done);
   transfer.pauser = transfer.request.budget == nullptr ? nullptr : this;
   transfer.started = Clock::now();
   transfer.deadline = transfer.started + transfer.request.timeout;
-  transfers_.emplace(transfer.id, std::move(owned));
-  deadlines_.emplace(transfer.deadline, transfer.id);
+  transfer.SetDeadline(transfer.deadline, deadlines_);
   ArmDeadline();
   const std::string refusal = FillRoute(transfer);
   if (!refusal.empty()) {
@@ -277,7 +311,7 @@ void HttpClient::Impl::OnResolved(RequestId id, ResolveResult result) {
     }
   }
   if (failure.error_class != HttpErrorClass::kNone) {
-    Withdraw(*transfer);
+    Withdraw(*transfer, failure);
     Finish(*transfer, std::move(failure));
     Pump();
     return;
@@ -371,54 +405,69 @@ void HttpClient::Impl::Start(Transfer& transfer) {
     entries.push_back(std::move(entry));
   }
   transfer.phase = Transfer::Phase::kActive;
+  TakeHandle(transfer);
   const std::string problem = transfer.Prepare(entries);
   if (!problem.empty()) {
+    GiveHandleBack(transfer);
     Release(transfer);
     FailLater(transfer, Failure(HttpErrorClass::kProtocol, problem));
     return;
   }
+  transfer.begun = Clock::now();
   transfer.route.loop->Add(transfer.easy(), *transfer.route.handle, transfer.host_key);
+}
+
+// The one that was used last: what it touches is near.
+void HttpClient::Impl::TakeHandle(Transfer& transfer) {
+  if (handles_.empty()) return transfer.Attach(std::make_unique<Transfer::Easy>(config_));
+  transfer.Attach(std::move(handles_.back()));
+  handles_.pop_back();
+}
+
+void HttpClient::Impl::GiveHandleBack(Transfer& transfer) {
+  auto handle = transfer.Detach();
+  if (handles_.size() < kHandlesKeptMax) handles_.push_back(std::move(handle));
 }
 
 void HttpClient::Impl::OnDone(CURL* easy, CURLcode result) {
   Transfer* transfer = Transfer::Of(easy);
   HttpResponse response = transfer->TakeResponse(result);
-  Withdraw(*transfer);
+  Withdraw(*transfer, response);
   Finish(*transfer, std::move(response));
   Pump();
 }
 
-// Out of curl and out of its place, wherever it is. One that waits stays in the queue.
-void HttpClient::Impl::Withdraw(Transfer& transfer) {
+// Out of curl and out of its place, wherever it is. One that waits stays in the queue. `response`:
+// what it ends with.
+void HttpClient::Impl::Withdraw(Transfer& transfer, const HttpResponse& response) {
   if (transfer.with_curl()) {
     const TenantUrl& peer = config_.proxy.empty() ? transfer.route.url : proxy_;
     // curl's "-host:port" cannot name an address of IPv6: such an entry ages out.
     const bool named = !(peer.literal && peer.literal->v6);
     transfer.route.loop->Remove(transfer.easy(), *transfer.route.handle, transfer.host_key,
                                 named ? KeyOf(peer.host, peer.port) : std::string());
-    Release(transfer);
+    GiveHandleBack(transfer);
+    Release(transfer, {LoadOf(response), transfer.begun, transfer.answered_in});
   } else if (transfer.phase == Transfer::Phase::kRenewing) {
     Release(transfer);
   }
 }
 
 // Gives the place back.
-void HttpClient::Impl::Release(Transfer& transfer) {
+void HttpClient::Impl::Release(Transfer& transfer, const HostLimit::Ended& ended) {
   transfer.phase = Transfer::Phase::kFailed;
-  queue_.Release(transfer.host_key, transfer.request.org, Clock::now());
+  queue_.Release(transfer.host_key, transfer.request.org, Clock::now(), ended);
 }
 
 // The callback is the last thing: it may send another request or cancel one.
 void HttpClient::Impl::Finish(Transfer& transfer, HttpResponse response) {
   response.duration =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - transfer.started);
-  deadlines_.erase({transfer.deadline, transfer.id});
   Callback done = std::move(transfer.done);
-  auto node = transfers_.extract(transfer.id);
-  transfer.Reset();
-  if (idle_.size() < kHandlesKeptMax) {
-    idle_.push_back(std::move(node.mapped()));
-  }
+  const std::size_t place = transfer.id & kPlaceMask;
+  transfer.Reset(deadlines_);
+  if (free_places_.size() >= kHandlesKeptMax) transfers_[place].reset();
+  free_places_.push_back(place);
   done(std::move(response));
 }
 
@@ -481,14 +530,7 @@ void HttpClient::Impl::Resume(RequestId id) {
 }
 
 void HttpClient::Impl::SetDeadline(Transfer& transfer, Clock::time_point deadline) {
-  auto node = deadlines_.extract({transfer.deadline, transfer.id});
-  transfer.deadline = deadline;
-  if (node.empty()) {
-    deadlines_.emplace(deadline, transfer.id);
-  } else {
-    node.value() = {deadline, transfer.id};
-    deadlines_.insert(std::move(node));
-  }
+  transfer.SetDeadline(deadline, deadlines_);
   ArmDeadline();
 }
 
@@ -527,7 +569,7 @@ void HttpClient::Impl::ExpireDeadlines() {
     if (transfer.phase == Transfer::Phase::kWaiting) {
       left.insert(transfer.host_key);
     }
-    Withdraw(transfer);
+    Withdraw(transfer, ended.back().second);
     transfer.phase = Transfer::Phase::kFailed;
   }
   for (const std::string& host : left) {
@@ -545,23 +587,24 @@ void HttpClient::Impl::ExpireDeadlines() {
 
 void HttpClient::Impl::CancelAll() {
   std::vector<RequestId> ids;
-  for (const auto& [id, transfer] : transfers_) {
-    ids.push_back(id);
+  for (const auto& transfer : transfers_) {
+    if (transfer != nullptr && transfer->id != 0) ids.push_back(transfer->id);
   }
   std::sort(ids.begin(), ids.end());
   queue_.Clear(Clock::now());
   for (const RequestId id : ids) {
     if (Transfer* transfer = Find(id)) {
-      Withdraw(*transfer);
-      Finish(*transfer, Failure(HttpErrorClass::kShutdown, "the client was stopped"));
+      HttpResponse stopped = Failure(HttpErrorClass::kShutdown, "the client was stopped");
+      Withdraw(*transfer, stopped);
+      Finish(*transfer, std::move(stopped));
     }
   }
   Pump();
 }
 
 HttpClient::HttpClient(base::EventLoop& loop, const config::NetConfig& config,
-                       milliseconds per_host_gap)
-    : impl_(std::make_shared<Impl>(loop, config, per_host_gap)) {}
+                       milliseconds per_host_gap, OnLimit on_limit)
+    : impl_(std::make_shared<Impl>(loop, config, per_host_gap, std::move(on_limit))) {}
 
 HttpClient::~HttpClient() = default;
 
@@ -574,7 +617,7 @@ void HttpClient::CancelAll() {
 }
 
 std::size_t HttpClient::in_flight() const {
-  return impl_->transfers_.size();
+  return impl_->transfers_.size() - impl_->free_places_.size();
 }
 
 std::int64_t HttpClient::OpenConnectionsMax(const config::NetConfig& config) {

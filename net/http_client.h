@@ -92,9 +92,16 @@ struct HttpResponse {
 // is not begun: it fails with kTimeout.
 class HttpClient {
  public:
+  // Told the limit of a host ("name:port") when it is first asked and when the limit has changed.
+  // Called on the loop thread; it must not call the client.
+  using OnLimit = std::function<void(const std::string& host, int limit)>;
+
   // `per_host_gap`: the least time between the starts of two requests to one host and port.
+  // `on_limit`: if set, how many requests to one host are under way at once follows its answers
+  // (net/host_limit.h), up to connections_per_host_max. Without it they are always as many.
   HttpClient(base::EventLoop& loop, const config::NetConfig& config,
-             std::chrono::milliseconds per_host_gap = std::chrono::milliseconds(0));
+             std::chrono::milliseconds per_host_gap = std::chrono::milliseconds(0),
+             OnLimit on_limit = nullptr);
   ~HttpClient();  // requests under way are dropped without a callback
 
   using Callback = std::function<void(HttpResponse)>;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -26,6 +27,10 @@ constexpr long kConnectionIdleMaxSeconds = 60;
 // Every transfer brings its addresses along; curl's own cache only carries them over to the
 // connection attempt. Not 0: curl would throw them away and ask the system's resolver.
 constexpr long kDnsCacheSeconds = 10;
+
+bool IsName(std::string_view name, std::string_view lower) {
+  return name.size() == lower.size() && base::AsciiLower(name) == lower;
+}
 
 bool IsToken(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -82,34 +87,27 @@ HttpErrorClass ClassOf(CURLcode result) {
 
 }  // namespace
 
-Transfer::Transfer(const config::NetConfig& config) : easy_(curl_easy_init()) {
-  if (easy_ == nullptr) {
+Transfer* Transfer::Of(CURL* curl) {
+  void* easy = nullptr;
+  curl_easy_getinfo(curl, CURLINFO_PRIVATE, &easy);
+  return static_cast<Easy*>(easy)->transfer;
+}
+
+Transfer::Easy::~Easy() {
+  curl_easy_cleanup(curl);
+  curl_slist_free_all(resolve);
+}
+
+Transfer::Easy::Easy(const config::NetConfig& config) : curl(curl_easy_init()) {
+  if (curl == nullptr) {
     throw std::runtime_error("curl_easy_init failed");
   }
-  SetConstantOptions(config);
-}
-
-Transfer::~Transfer() {
-  curl_easy_cleanup(easy_);
-  curl_slist_free_all(headers_);
-  curl_slist_free_all(resolve_);
-}
-
-Transfer* Transfer::Of(CURL* easy) {
-  void* transfer = nullptr;
-  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
-  return static_cast<Transfer*>(transfer);
-}
-
-void Transfer::SetConstantOptions(const config::NetConfig& config) {
   const auto set = [this](CURLoption option, auto value) {
-    const CURLcode code = curl_easy_setopt(easy_, option, value);
+    const CURLcode code = curl_easy_setopt(curl, option, value);
     if (code != CURLE_OK) {
       throw std::runtime_error(std::string("curl_easy_setopt: ") + curl_easy_strerror(code));
     }
   };
-  set(CURLOPT_PRIVATE, static_cast<void*>(this));
-  set(CURLOPT_ERRORBUFFER, curl_error_);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -131,13 +129,29 @@ void Transfer::SetConstantOptions(const config::NetConfig& config) {
   set(CURLOPT_MAXAGE_CONN, kConnectionIdleMaxSeconds);
   set(CURLOPT_MAXLIFETIME_CONN, kConnectionAgeMaxSeconds);
   set(CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
-  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
-  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::OnOpenSocket);
-  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
   set(CURLOPT_PREREQFUNCTION, &Transfer::OnPrerequest);
-  set(CURLOPT_PREREQDATA, static_cast<void*>(this));
+  set(CURLOPT_ERRORBUFFER, error);
+  for (const CURLoption option : {CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA,
+                                  CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA}) {
+    set(option, static_cast<void*>(this));
+  }
+}
+
+void Transfer::Attach(std::unique_ptr<Easy> easy) {
+  easy_ = std::move(easy);
+  easy_->transfer = this;
+}
+
+std::unique_ptr<Transfer::Easy> Transfer::Detach() {
+  easy_->transfer = nullptr;
+  easy_->error[0] = '\0';
+  easy_->refused_address.clear();
+  easy_->protocol_error.clear();
+  easy_->header_bytes = 0;
+  easy_->body.Reset();
+  return std::move(easy_);
 }
 
 std::string Transfer::Prepare(const std::vector<std::string>& resolve) {
@@ -150,7 +164,7 @@ std::string Transfer::Prepare(const std::vector<std::string>& resolve) {
   }
   SetMethod();
   SetResolve(resolve);
-  curl_easy_setopt(easy_, CURLOPT_URL, UrlFor(route.url, route.target).c_str());
+  curl_easy_setopt(easy_->curl, CURLOPT_URL, UrlFor(route.url, route.target).c_str());
   return {};
 }
 
@@ -158,67 +172,91 @@ void Transfer::SetMethod() {
   const bool head = request.method == "HEAD";
   const bool sends_body = !request.body.empty() || request.method == "POST" ||
                           request.method == "PUT" || request.method == "PATCH";
-  curl_easy_setopt(easy_, CURLOPT_HTTPGET, 1L);  // from whatever the last request was
+  curl_easy_setopt(easy_->curl, CURLOPT_HTTPGET, 1L);  // from whatever the last request was
   if (head) {
-    curl_easy_setopt(easy_, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(easy_->curl, CURLOPT_NOBODY, 1L);
   } else if (sends_body) {
-    curl_easy_setopt(easy_, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request.body.data());
-    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE,
+    curl_easy_setopt(easy_->curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy_->curl, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(easy_->curl, CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(request.body.size()));
   }
   const bool named =
       head || request.method == "GET" ? sends_body && !head : request.method != "POST";
-  curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST,
+  curl_easy_setopt(easy_->curl, CURLOPT_CUSTOMREQUEST,
                    named ? request.method.c_str() : static_cast<const char*>(nullptr));
 }
 
 std::string Transfer::SetHeaders() {
-  curl_slist_free_all(headers_);
-  headers_ = nullptr;
+  std::string& text = easy_->header_text;
+  text.clear();
+  easy_->header_lines.clear();
+  const auto add = [&](std::string_view name, std::string_view between, std::string_view value) {
+    easy_->header_lines.push_back(text.size());
+    text.append(name).append(between).append(value).push_back('\0');
+  };
   bool has_content_type = false;
   bool has_accept_encoding = false;
   for (const auto& [name, value] : request.headers) {
     if (!IsToken(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       return "the header \"" + name + "\" cannot be sent";
     }
-    const std::string lower = base::AsciiLower(name);
-    has_content_type = has_content_type || lower == "content-type";
-    has_accept_encoding = has_accept_encoding || lower == "accept-encoding";
-    headers_ = curl_slist_append(headers_, (name + (value.empty() ? ";" : ": " + value)).c_str());
+    has_content_type = has_content_type || IsName(name, "content-type");
+    has_accept_encoding = has_accept_encoding || IsName(name, "accept-encoding");
+    add(name, value.empty() ? ";" : ": ", value);
   }
-  if (!has_accept_encoding) {
-    headers_ = curl_slist_append(headers_, "Accept-Encoding: gzip, deflate");
-  }
-  headers_ = curl_slist_append(headers_, "Expect:");  // no waiting for a 100
-  if (!has_content_type) {
-    headers_ = curl_slist_append(headers_, "Content-Type:");  // none rather than curl's guess
-  }
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+  if (!has_accept_encoding) add("Accept-Encoding", ": ", "gzip, deflate");
+  add("Expect", ":", "");                               // no waiting for a 100
+  if (!has_content_type) add("Content-Type", ":", "");  // none rather than curl's guess
+  easy_->SetHeaders();
   return {};
 }
 
-void Transfer::SetResolve(const std::vector<std::string>& entries) {
-  curl_slist_free_all(resolve_);
-  resolve_ = nullptr;
-  for (const std::string& entry : entries) {
-    resolve_ = curl_slist_append(resolve_, entry.c_str());
+// curl reads the list and never changes it, so that its nodes need no memory of their own.
+void Transfer::Easy::SetHeaders() {
+  headers.resize(header_lines.size());
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    headers[i] = {header_text.data() + header_lines[i],
+                  i + 1 < headers.size() ? &headers[i + 1] : nullptr};
   }
-  curl_easy_setopt(easy_, CURLOPT_RESOLVE, resolve_);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.data());
 }
 
-void Transfer::Reset() {
+void Transfer::SetResolve(const std::vector<std::string>& entries) {
+  curl_slist_free_all(easy_->resolve);
+  easy_->resolve = nullptr;
+  for (const std::string& entry : entries) {
+    easy_->resolve = curl_slist_append(easy_->resolve, entry.c_str());
+  }
+  curl_easy_setopt(easy_->curl, CURLOPT_RESOLVE, easy_->resolve);
+}
+
+void Transfer::SetDeadline(std::chrono::steady_clock::time_point at, Deadlines& deadlines) {
+  LeaveDeadlines(deadlines);
+  deadline = at;
+  if (deadline_node_.empty()) {
+    deadline_at_ = deadlines.emplace_hint(deadlines.end(), at, id);
+  } else {
+    deadline_node_.value() = {at, id};
+    deadline_at_ = deadlines.insert(deadlines.end(), std::move(deadline_node_));
+  }
+  has_deadline_ = true;
+}
+
+// The node stays for the next deadline.
+void Transfer::LeaveDeadlines(Deadlines& deadlines) {
+  if (has_deadline_) deadline_node_ = deadlines.extract(deadline_at_);
+  has_deadline_ = false;
+}
+
+void Transfer::Reset(Deadlines& deadlines) {
+  LeaveDeadlines(deadlines);
   id = 0;
   phase = Phase::kFailed;
   request = {};
   done = nullptr;
   response = {};
   addresses.clear();
-  curl_error_[0] = '\0';
-  refused_address_.clear();
-  protocol_error_.clear();
-  header_bytes_ = 0;
-  body_.Reset();
   pauser = nullptr;
   paused_for = {};
 }
@@ -232,39 +270,53 @@ void Transfer::Fail(HttpErrorClass error_class, std::string sentence) {
 
 HttpResponse Transfer::TakeResponse(CURLcode result) {
   long status = 0;
-  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(easy_->curl, CURLINFO_RESPONSE_CODE, &status);
   response.status = static_cast<int>(status);
+  TakeTime();
   const char* address = nullptr;
-  curl_easy_getinfo(easy_, CURLINFO_PRIMARY_IP, &address);
+  curl_easy_getinfo(easy_->curl, CURLINFO_PRIMARY_IP, &address);
   response.remote_address = address == nullptr ? "" : address;
   TakeResult(result);
   if (response.error_class == HttpErrorClass::kNone) {
-    response.body = body_.TakeText();
-    response.held = body_.TakeHolding();
+    response.body = easy_->body.TakeText();
+    response.held = easy_->body.TakeHolding();
   }
-  body_.Reset();
+  easy_->body.Reset();
   return std::move(response);
+}
+
+// curl's own times begin where it begins with the transfer, which it may do long after it was
+// handed over. What waits for this process counts, and so does the making of a connection, behind
+// which the same wait may hide.
+void Transfer::TakeTime() {
+  curl_off_t answered = 0;
+  curl_off_t ended = 0;
+  curl_easy_getinfo(easy_->curl, CURLINFO_STARTTRANSFER_TIME_T, &answered);
+  curl_easy_getinfo(easy_->curl, CURLINFO_TOTAL_TIME_T, &ended);
+  const auto since = std::chrono::steady_clock::now() - begun;
+  answered_in = std::chrono::duration_cast<std::chrono::microseconds>(since) -
+                std::chrono::microseconds(ended - answered);
 }
 
 void Transfer::TakeResult(CURLcode result) {
   if (result == CURLE_OK) {
     return;
   }
-  if (!refused_address_.empty()) {
+  if (!easy_->refused_address.empty()) {
     Fail(HttpErrorClass::kRefusedAddress,
-         "the address " + refused_address_ + " of " + route.url.host + " is not public");
-  } else if (body_.state() == AnswerBody::State::kCut) {
+         "the address " + easy_->refused_address + " of " + route.url.host + " is not public");
+  } else if (easy_->body.state() == AnswerBody::State::kCut) {
     response.body_truncated = true;  // stopped by us: the status decides
-  } else if (body_.state() == AnswerBody::State::kBroken) {
+  } else if (easy_->body.state() == AnswerBody::State::kBroken) {
     Fail(HttpErrorClass::kProtocol,
          "the answer's body is not what its content-encoding says, gzip or deflate");
-  } else if (body_.state() == AnswerBody::State::kTooLong) {
+  } else if (easy_->body.state() == AnswerBody::State::kTooLong) {
     Fail(HttpErrorClass::kBodyTooLarge,
          "the answer's body is longer than " + std::to_string(request.body_bytes_max) + " bytes");
-  } else if (!protocol_error_.empty()) {
-    Fail(HttpErrorClass::kProtocol, protocol_error_);
+  } else if (!easy_->protocol_error.empty()) {
+    Fail(HttpErrorClass::kProtocol, easy_->protocol_error);
   } else {
-    const char* why = curl_error_[0] != '\0' ? curl_error_ : curl_easy_strerror(result);
+    const char* why = easy_->error[0] != '\0' ? easy_->error : curl_easy_strerror(result);
     Fail(ClassOf(result), host_key + ": " + why);
   }
 }
@@ -283,8 +335,8 @@ std::string Transfer::Progress() const {
   }
   curl_off_t connected = 0;
   curl_off_t sent = 0;
-  curl_easy_getinfo(easy_, CURLINFO_CONNECT_TIME_T, &connected);
-  curl_easy_getinfo(easy_, CURLINFO_PRETRANSFER_TIME_T, &sent);
+  curl_easy_getinfo(easy_->curl, CURLINFO_CONNECT_TIME_T, &connected);
+  curl_easy_getinfo(easy_->curl, CURLINFO_PRETRANSFER_TIME_T, &sent);
   if (connected == 0 && sent == 0) {
     return "no connection to " + host_key + " was made";
   }
@@ -296,14 +348,13 @@ std::string Transfer::Progress() const {
 }
 
 std::size_t Transfer::OnHeader(char* data, std::size_t size, std::size_t n, void* self) {
-  auto* transfer = static_cast<Transfer*>(self);
-  return transfer->AcceptHeaderLine({data, size * n}) ? size * n : 0;
+  return static_cast<Easy*>(self)->transfer->AcceptHeaderLine({data, size * n}) ? size * n : 0;
 }
 
 bool Transfer::AcceptHeaderLine(std::string_view line) {
-  header_bytes_ += line.size();
-  if (header_bytes_ > kHeaderBytesMax || response.headers.size() >= kHeaderFieldsMax) {
-    protocol_error_ = "the answer's header is too long";
+  easy_->header_bytes += line.size();
+  if (easy_->header_bytes > kHeaderBytesMax || response.headers.size() >= kHeaderFieldsMax) {
+    easy_->protocol_error = "the answer's header is too long";
     return false;
   }
   if (line.starts_with("HTTP/")) {
@@ -320,7 +371,7 @@ bool Transfer::AcceptHeaderLine(std::string_view line) {
   const bool layered = name == "content-encoding" && (value.find(',') != std::string_view::npos ||
                                                       response.Header(name).has_value());
   if (layered || (name == "transfer-encoding" && base::AsciiLower(value) != "chunked")) {
-    protocol_error_ = "the answer is encoded in more than one layer";
+    easy_->protocol_error = "the answer is encoded in more than one layer";
     return false;
   }
   response.headers.emplace_back(std::move(name), std::string(value));
@@ -328,24 +379,24 @@ bool Transfer::AcceptHeaderLine(std::string_view line) {
 }
 
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t n, void* self) {
-  return static_cast<Transfer*>(self)->AcceptBody({data, size * n});
+  return static_cast<Easy*>(self)->transfer->AcceptBody({data, size * n});
 }
 
 void Transfer::BeginBody() {
   curl_off_t length = -1;
-  curl_easy_getinfo(easy_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  curl_easy_getinfo(easy_->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   const std::string coding = base::AsciiLower(response.Header("content-encoding").value_or(""));
-  body_.Begin({request.body_bytes_max, request.truncate_body,
-               pauser == nullptr ? nullptr : request.budget, request.org},
-              {coding, length},
-              pauser == nullptr ? std::function<void()>() : pauser->WhenGranted(*this));
+  easy_->body.Begin({request.body_bytes_max, request.truncate_body,
+                     pauser == nullptr ? nullptr : request.budget, request.org},
+                    {coding, length},
+                    pauser == nullptr ? std::function<void()>() : pauser->WhenGranted(*this));
 }
 
 std::size_t Transfer::AcceptBody(std::string_view data) {
-  if (!body_.begun()) {
+  if (!easy_->body.begun()) {
     BeginBody();
   }
-  switch (body_.Feed(data)) {
+  switch (easy_->body.Feed(data)) {
     case AnswerBody::State::kReading:
       return data.size();
     case AnswerBody::State::kWaiting:
@@ -359,17 +410,18 @@ std::size_t Transfer::AcceptBody(std::string_view data) {
 
 CURLcode Transfer::Resume() {
   phase = Phase::kActive;
-  body_.Granted();
-  return curl_easy_pause(easy_, CURLPAUSE_CONT);
+  easy_->body.Granted();
+  return curl_easy_pause(easy_->curl, CURLPAUSE_CONT);
 }
 
 // ---------------------------------------------------------------- addresses
 
 curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype, struct curl_sockaddr* address) {
-  auto* transfer = static_cast<Transfer*>(self);
+  auto* easy = static_cast<Easy*>(self);
+  const Transfer* transfer = easy->transfer;
   const auto ip = AddressOf(address->addr);
   if (!ip || !transfer->route.policy->Allows(*ip)) {
-    transfer->refused_address_ = ip ? ip->ToString() : "(of no known family)";
+    easy->refused_address = ip ? ip->ToString() : "(of no known family)";
     return CURL_SOCKET_BAD;
   }
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -381,12 +433,13 @@ curl_socket_t Transfer::OnOpenSocket(void* self, curlsocktype, struct curl_socka
 
 // Also for a connection that an earlier request opened.
 int Transfer::OnPrerequest(void* self, char* remote, char*, int, int) {
-  auto* transfer = static_cast<Transfer*>(self);
+  auto* easy = static_cast<Easy*>(self);
+  const Transfer* transfer = easy->transfer;
   const auto ip = IpAddress::Parse(remote);
   if (ip && transfer->route.policy->Allows(*ip)) {
     return CURL_PREREQFUNC_OK;
   }
-  transfer->refused_address_ = remote;
+  easy->refused_address = remote;
   return CURL_PREREQFUNC_ABORT;
 }
 

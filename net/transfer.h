@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/config_fwd.h"
@@ -43,8 +46,7 @@ class Transfer {
     virtual void Paused(Transfer& transfer) = 0;
   };
 
-  explicit Transfer(const config::NetConfig& config);
-  ~Transfer();
+  Transfer() = default;
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
@@ -59,6 +61,32 @@ class Transfer {
     CurlLoop::Handle* handle = nullptr;  // of the loop, while it is with curl
   };
 
+  // What a transfer has only while it is with curl: a handle of curl for transfers of this
+  // configuration, and what its callbacks find. One that waits has none, and those few that are
+  // under way use few of them again and again.
+  struct Easy {
+    explicit Easy(const config::NetConfig& config);
+    ~Easy();
+    Easy(const Easy&) = delete;
+    Easy& operator=(const Easy&) = delete;
+
+    void SetHeaders();
+
+    CURL* const curl;
+    Transfer* transfer = nullptr;           // that has it
+    std::string header_text;                // lines of the request's header, each ended by a zero
+    std::vector<std::size_t> header_lines;  // where they begin
+    std::vector<curl_slist> headers;        // the same as curl reads them
+    curl_slist* resolve = nullptr;
+    char error[CURL_ERROR_SIZE] = {};
+    std::string refused_address;
+    std::string protocol_error;
+    std::size_t header_bytes = 0;  // of the answer
+    AnswerBody body;
+  };
+  void Attach(std::unique_ptr<Easy> easy);
+  std::unique_ptr<Easy> Detach();
+
   // Hands curl the request. `resolve`: entries for CURLOPT_RESOLVE. Empty, or why it cannot be
   // sent.
   std::string Prepare(const std::vector<std::string>& resolve);
@@ -72,10 +100,15 @@ class Transfer {
   // How far it came, for the sentence of a timeout: "no connection to 192.0.2.1:80".
   std::string Progress() const;
 
-  // Forgets the request, keeps the handle.
-  void Reset();
+  // When transfers end at the latest, the earliest first.
+  using Deadlines = std::set<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>>;
+  // Most deadlines are later than those before, so that they need no search.
+  void SetDeadline(std::chrono::steady_clock::time_point at, Deadlines& deadlines);
 
-  CURL* easy() const { return easy_; }
+  // Forgets the request, and takes it out of `deadlines`.
+  void Reset(Deadlines& deadlines);
+
+  CURL* easy() const { return easy_->curl; }
   static Transfer* Of(CURL* easy);
 
   std::uint64_t id = 0;
@@ -88,6 +121,9 @@ class Transfer {
   std::chrono::steady_clock::time_point started;
   std::chrono::steady_clock::time_point resolved;
   std::chrono::steady_clock::time_point deadline;
+  std::chrono::steady_clock::time_point begun;  // handed to curl
+  // The time from `begun` until the answer began, once there is a response.
+  std::chrono::microseconds answered_in{};
   Pauser* pauser = nullptr;  // not null where the request has a budget
   std::chrono::steady_clock::time_point paused_at;
   std::chrono::steady_clock::duration paused_for{};  // in all, up to paused_at
@@ -96,8 +132,8 @@ class Transfer {
   HttpResponse response;
 
  private:
-  void SetConstantOptions(const config::NetConfig& config);
   void SetMethod();
+  void TakeTime();
   std::string SetHeaders();
   void SetResolve(const std::vector<std::string>& entries);
   void TakeResult(CURLcode result);
@@ -106,22 +142,19 @@ class Transfer {
   void BeginBody();
   std::size_t AcceptBody(std::string_view data);
 
-  static std::size_t OnHeader(char* data, std::size_t size, std::size_t n, void* self);
-  static std::size_t OnBody(char* data, std::size_t size, std::size_t n, void* self);
-  static curl_socket_t OnOpenSocket(void* self, curlsocktype purpose,
+  // Callbacks of curl, which know the Easy.
+  static std::size_t OnHeader(char* data, std::size_t size, std::size_t n, void* easy);
+  static std::size_t OnBody(char* data, std::size_t size, std::size_t n, void* easy);
+  static curl_socket_t OnOpenSocket(void* easy, curlsocktype purpose,
                                     struct curl_sockaddr* address);
-  static int OnPrerequest(void* self, char* remote, char* local, int remote_port, int local_port);
+  static int OnPrerequest(void* easy, char* remote, char* local, int remote_port, int local_port);
 
-  CURL* easy_;
-  curl_slist* headers_ = nullptr;
-  curl_slist* resolve_ = nullptr;
-  char curl_error_[CURL_ERROR_SIZE] = {};
+  void LeaveDeadlines(Deadlines& deadlines);
 
-  // What the callbacks found.
-  std::string refused_address_;
-  std::string protocol_error_;
-  std::size_t header_bytes_ = 0;
-  AnswerBody body_;
+  std::unique_ptr<Easy> easy_;
+  Deadlines::iterator deadline_at_;          // while there is a deadline
+  Deadlines::node_type deadline_node_ = {};  // while there is none
+  bool has_deadline_ = false;
 };
 
 }  // namespace vedette::net

@@ -1,7 +1,8 @@
 // What a request costs where many are under way to one host:
-//   bench_one_host URL COUNT IN_FLIGHT
-// The next request is sent as soon as one is answered. Prints one line of JSON, as
-// bench_bare_sender does.
+//   bench_one_host URL COUNT IN_FLIGHT [follow]
+// The next request is sent as soon as one is answered. With `follow`, IN_FLIGHT are wanted at once,
+// and as many are under way as the host's answers say. Prints one line of JSON, as
+// bench_bare_sender does, with the last limit.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/event_loop.h"
 #include "config/net_config.h"
@@ -25,7 +27,7 @@ double Seconds(const timeval& t) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 4 && !(argc == 5 && std::string_view(argv[4]) == "follow")) return 2;
   const std::string url = argv[1];
   const long count = std::atol(argv[2]);
   const int in_flight = std::atoi(argv[3]);
@@ -34,7 +36,10 @@ int main(int argc, char** argv) {
   config.connections_max = in_flight;
   config.connections_per_host_max = in_flight;
   base::EventLoop loop;
-  net::HttpClient client(loop, config);
+  int limit = in_flight;
+  net::HttpClient::OnLimit follow;
+  if (argc == 5) follow = [&limit](const std::string&, int now) { limit = now; };
+  net::HttpClient client(loop, config, std::chrono::milliseconds(0), follow);
   long sent = 0;
   long ended = 0;
   long failed = 0;
@@ -63,7 +68,7 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_SELF, &used);
   std::printf(
       "{\"count\": %ld, \"failed\": %ld, \"seconds\": %.4f, \"user_s\": %.4f, \"kernel_s\": "
-      "%.4f}\n",
-      count, failed, took.count(), Seconds(used.ru_utime), Seconds(used.ru_stime));
+      "%.4f, \"limit\": %d}\n",
+      count, failed, took.count(), Seconds(used.ru_utime), Seconds(used.ru_stime), limit);
   return failed == 0 ? 0 : 1;
 }

@@ -137,7 +137,7 @@ def test_thousands_of_checks_wait_for_answers_in_bounded_memory(binary, database
         assert research.faults == []
         assert len(research.posted) == ROWS
         assert research.polls >= ROWS, "a check that waits is polled"
-        # The operator's own service has no limit of its own: what it is asked at once is what connections_max says.
+        # However much the operator's own service carries: it is asked at once what connections_max says, and no more.
         assert 1 < research.open_max <= CONNECTIONS, "connections_max holds however many checks wait"
         assert research.in_flight_max <= CONNECTIONS
         assert grown_kb < 200_000, f"{ROWS} checks in flight took {grown_kb} kB"

@@ -31,8 +31,11 @@ inline config::NetConfig WithoutAllow() {
 class Client {
  public:
   explicit Client(const config::NetConfig& config = NetConfig(),
-                  milliseconds per_host_gap = milliseconds(0)) {
-    loop_.Run([&] { client_ = std::make_unique<HttpClient>(loop_.loop, config, per_host_gap); });
+                  milliseconds per_host_gap = milliseconds(0),
+                  HttpClient::OnLimit on_limit = nullptr) {
+    loop_.Run([&] {
+      client_ = std::make_unique<HttpClient>(loop_.loop, config, per_host_gap, std::move(on_limit));
+    });
   }
   ~Client() {
     loop_.Run([&] { client_.reset(); });

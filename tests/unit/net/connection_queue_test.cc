@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/ids.h"
@@ -158,6 +159,61 @@ TEST(ConnectionQueue, HoldsItsLimitsAndLeavesNobodyBehind) {
       }
     }
     EXPECT_EQ(ended, requests.size()) << "seed " << seed;
+  }
+}
+
+// Answers A's requests that are under way, and lets those go on that then may.
+void AnswerAll(ConnectionQueue& queue, const std::string& host, HostLimit::Answer answer,
+               int* under_way, TimePoint* now) {
+  const TimePoint began = *now;
+  *now += milliseconds(200);
+  for (int left = std::exchange(*under_way, 0); left > 0; --left) {
+    queue.Release(host, kA, *now, {answer, began, milliseconds(200)});
+  }
+  while (queue.Pop(*now)) ++*under_way;
+}
+
+TEST(ConnectionQueue, WhereLimitsFollowAHostGetsMoreOrLessByItsAnswersAndOthersAreNotTouched) {
+  std::vector<std::pair<std::string, int>> told;
+  ConnectionQueue queue({10'000, 1000, {}}, [&](const std::string& host, int limit) {
+    told.emplace_back(host, limit);
+  });
+  TimePoint now = kNow;
+  int under_way = 0;
+  while (queue.TryTake("h", kA, now)) ++under_way;
+  EXPECT_EQ(under_way, HostLimit::kFirst);
+  for (unsigned i = 0; i < 5000; ++i) queue.Push("h", kA, i, now);
+  AnswerAll(queue, "h", HostLimit::Answer::kServed, &under_way, &now);
+  EXPECT_EQ(under_way, 2 * HostLimit::kFirst);
+  AnswerAll(queue, "h", HostLimit::Answer::kRefused, &under_way, &now);
+  EXPECT_EQ(under_way, HostLimit::kFirst);
+  EXPECT_TRUE(queue.TryTake("other", kB, now));
+  const std::vector<std::pair<std::string, int>> all{
+      {"h", 64}, {"h", 128}, {"h", 64}, {"other", 64}};
+  EXPECT_EQ(told, all);
+}
+
+TEST(ConnectionQueue, WhatWasLearntOfAHostIsKeptWhileItIsIdle) {
+  ConnectionQueue queue({10'000, 1000, {}}, [](const std::string&, int) {});
+  TimePoint now = kNow;
+  int under_way = 0;
+  while (queue.TryTake("h", kA, now)) ++under_way;
+  queue.Push("h", kA, 1, now);
+  AnswerAll(queue, "h", HostLimit::Answer::kServed, &under_way, &now);
+  AnswerAll(queue, "h", HostLimit::Answer::kServed, &under_way, &now);
+  ASSERT_EQ(under_way, 0);
+  while (queue.TryTake("h", kA, now)) ++under_way;
+  EXPECT_EQ(under_way, 2 * HostLimit::kFirst);
+}
+
+TEST(ConnectionQueue, G10_WhereTheLimitFollowsPlacesGoByTurnsTooHoweverFew) {
+  ConnectionQueue queue({10'000, 1000, {}}, [](const std::string&, int) {});
+  for (int i = 0; i < HostLimit::kFirst; ++i) ASSERT_TRUE(queue.TryTake("h", kA, kNow));
+  for (unsigned i = 0; i < 500; ++i) queue.Push("h", kA, i, kNow);
+  for (unsigned i = 0; i < 3; ++i) queue.Push("h", kB, 1000 + i, kNow);
+  for (unsigned i = 0; i < 3; ++i) {
+    queue.Release("h", kA, kNow);
+    EXPECT_EQ(PopAll(queue), Ids{1000 + i});
   }
 }
 

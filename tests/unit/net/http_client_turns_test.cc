@@ -17,6 +17,7 @@ using test::Local;
 using test::milliseconds;
 using test::NetConfig;
 using test::RawServer;
+using test::Says;
 using test::Socket;
 using ::testing::HasSubstr;
 
@@ -125,6 +126,43 @@ TEST(HttpClientTurns, G10_ASmallOrganisationDoesNotWaitBehindABigOnesBacklogAtAH
   EXPECT_LE(slow_done, 9) << "A got nothing but what B left";
   release_all = true;
   for (auto& answer : backlog) EXPECT_EQ(answer.get().body, "ok");
+}
+
+// Asks `count` times at once, and returns the limits that the client told of the host on the way.
+std::vector<int> LimitsOf(RawServer& server, int count, int status) {
+  config::NetConfig config = NetConfig();
+  config.connections_max = 4096;
+  config.connections_per_host_max = 4096;
+  std::vector<int> limits;  // of the loop thread, until the client is gone
+  {
+    Client client(config, milliseconds(0), [&](const std::string& host, int limit) {
+      EXPECT_EQ(host, "127.0.0.1:" + std::to_string(server.port()));
+      limits.push_back(limit);
+    });
+    HttpRequest request;
+    request.url = Local(server.port());
+    request.timeout = std::chrono::minutes(1);
+    std::vector<std::future<HttpResponse>> answers;
+    for (int i = 0; i < count; ++i) answers.push_back(client.Begin(request));
+    for (auto& answer : answers) EXPECT_EQ(answer.get().status, status);
+  }
+  return limits;
+}
+
+TEST(HttpClientTurns, ALimitThatFollowsGrowsWhereMoreIsWantedAndAnswered) {
+  RawServer server(AnswersAfter(milliseconds(120)));
+  const std::vector<int> limits = LimitsOf(server, 130, 200);
+  ASSERT_GE(limits.size(), 2U);
+  EXPECT_EQ(limits[0], 64);
+  EXPECT_EQ(limits[1], 128);
+}
+
+TEST(HttpClientTurns, ALimitThatFollowsFallsWhereTheHostRefuses) {
+  RawServer server(Says("HTTP/1.1 503 Too Much\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"));
+  const std::vector<int> limits = LimitsOf(server, 64, 503);
+  ASSERT_GE(limits.size(), 2U);
+  EXPECT_EQ(limits[0], 64);
+  EXPECT_EQ(limits[1], 32);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ class TransferG9 : public ::testing::Test {
   }
 
   HttpResponse Get(int port, const AddressPolicy& policy) {
-    Transfer transfer(config_);
+    Transfer transfer;
+    transfer.Attach(std::make_unique<Transfer::Easy>(config_));
     done_ = {};
     auto future = done_.get_future();
     thread_.Run([&] {
