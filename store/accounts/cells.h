@@ -17,11 +17,11 @@ namespace vedette::store {
 // first start with a directory.
 void FillDirectory(Session& session, std::string_view cell);
 
-// Where the organisation lives; empty where the directory does not know it, which then knows none
+// The cell of the organisation; empty where the directory does not know it, which then knows none
 // of its moves.
 std::optional<std::string> CellOfOrganisation(Session& session, const base::Uuid& org_id);
 
-// Where the organisation lives that took this API key with it when it left this cell.
+// The cell of the organisation that took this API key with it when it left this cell.
 std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key);
 
 struct CellCounts {

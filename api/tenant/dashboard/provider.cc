@@ -66,8 +66,8 @@ const config::OidcConfig& CheckProvider(const Call& call) {
   throw rest::Refusal(rest::NoSuchPath(call.request().path, "[oidc] client_id is empty"));
 }
 
-// Where the provider sends the browser back to. It names the cell, as a router has nothing else to
-// go by.
+// The address to which the provider sends the browser back. It names the cell, as a router has
+// nothing else to go by.
 std::string RedirectUri(const Call& call) {
   const std::string& cell = call.parts.config.cell.id;
   std::string uri = call.parts.config.public_url + std::string(kCallbackPath);
