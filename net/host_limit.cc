@@ -17,8 +17,8 @@ constexpr int kOverloadsMin = 4;    // that are no accident
 constexpr int kOverloadShare = 8;   // one in so many is too many,
 constexpr int kHarmlessShare = 32;  // and one in so many changes nothing
 constexpr int kStep = 16;
-// As log2: answers that take twice as long are slow, 1.4 times as long are as usual, and a half is
-// faster that takes at most three quarters of the time.
+// Logarithms: answers that take twice as long are slow, 1.4 times as long are as usual, and a half
+// is faster that takes at most three quarters of the time.
 constexpr double kSlow = 1.0;
 constexpr double kAsUsual = 0.5;
 constexpr double kFaster = 0.415;
