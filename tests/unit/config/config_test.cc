@@ -265,7 +265,7 @@ std::string BaseFile(const ConfigKey& key) {
   }
   if (key.section != "oidc") return kProbeFile;
   const bool fixed = key.name == "organisation";
-  // Where the provider sends people back.
+  // The provider sends people back there.
   const std::string back =
       key.name.starts_with("client_") ? "[api]\npublic_url=\"https://a\"\n" : "";
   return back + "[oidc]\nissuer=\"https://a/\"\naudience=\"a\"\n" +
