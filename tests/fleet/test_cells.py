@@ -2,11 +2,15 @@
 to the cell that they name, a wrong one says which is right, the directory is everywhere, and the loss of one cell's PostgreSQL is
 nothing to the others."""
 
+import base64
 import concurrent.futures
+import contextlib
+import http.server
 import json
 import os
 import re
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -113,7 +117,8 @@ class Site:
         for number, cell in enumerate(self.cells, 1):
             text = text.replace(f"host=db.c{number}.internal dbname=vedette user=vedette_cells",
                                 f"host=127.0.0.1 port={cell.postgres.port} dbname=cell user=vedette")
-        everywhere, first, others = (re.findall(r"^create [^;]+;", part, re.MULTILINE) for part in re.split(r"^-- At.*\n", text, flags=re.MULTILINE)[1:])
+        parts = re.split(r"^-- At.*\n", text, flags=re.MULTILINE)[1:]
+        everywhere, first, others = (re.findall(r"^create [^;]+;", part, re.MULTILINE) for part in parts)
         for cell in self.cells:
             cell.sql(everywhere[0])
         for statement in first:
@@ -178,6 +183,82 @@ def site(request, tmp_path_factory):
         yield it
     finally:
         it.close()
+
+
+class Named(http.server.BaseHTTPRequestHandler):
+    """A cell that says only which it is."""
+
+    def do_GET(self):
+        text = json.dumps(self.server.cell).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        with contextlib.suppress(OSError):  # a health check reads no body
+            self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def shipped_haproxy(tmp_path):
+    """The configuration as it is shipped, with maps as ctl prints them, before servers that say who they are."""
+    text = (DEPLOYED / "haproxy.cfg").read_text().replace("/etc/haproxy/cells", str(tmp_path)).replace("inter 1s", "inter 100ms")
+    servers = []
+    for number, cell in enumerate(CELLS, 1):
+        servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Named))
+        servers[-1].cell = cell
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        port = servers[-1].server_address[1]
+        text = text.replace(f"10.0.{number}.11:8080 check port 9464", f"127.0.0.1:{port} check port {port}")
+    own = free_port()
+    (tmp_path / "haproxy.cfg").write_text(text.replace("127.0.0.1:8080", f"127.0.0.1:{own}"))
+    prefixes = "".join(f"{begin}{cell}_ cell_{cell}\n" for cell in CELLS[1:] for begin in ("vd_live_", "vd_at_", "vd_ses_"))
+    (tmp_path / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
+    (tmp_path / "prefixes.map").write_text(prefixes + "c2. cell_c2\nc3. cell_c3\nvd_live_Ab12cd cell_c3\nvd_live_c2_Yy9999 cell_\n")
+    (tmp_path / "organisations.map").write_text("acme cell_c2\nother cell_\n")
+    process = subprocess.Popen([*ENDS_WITH_US, "/usr/sbin/haproxy", "-db", "-f", tmp_path / "haproxy.cfg"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def ask(path="/monitors", **headers):
+        return call(f"http://127.0.0.1:{own}{path}", {name.replace("_", "-"): text for name, text in headers.items()})[1]
+
+    def answers():
+        try:
+            return ask() == ""
+        except OSError:
+            return False
+
+    try:
+        wait_until("HAProxy", answers)
+        yield ask
+    finally:
+        process.kill()
+        process.wait(20)
+        for server in servers:
+            server.shutdown()
+            server.server_close()
+
+
+def test_haproxy_as_it_is_shipped_goes_by_what_a_request_shows(shipped_haproxy):
+    ask, tail = shipped_haproxy, "a" * 43
+
+    def provider_token(org):
+        parts = ({"alg": "ES256"}, {"org": org}, "signature")
+        return "Bearer " + ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+
+    assert ask(x_api_key="vd_live_" + tail) == "", "what names none is the first cell's"
+    assert ask(x_api_key="vd_live_c2_" + tail) == "c2"
+    assert ask(x_api_key="vd_live_Ab12cd" + tail[6:]) == "c3", "a moved key goes by its own beginning"
+    assert ask(x_api_key="vd_live_c2_Yy9999" + tail[6:]) == "", "which is the longest"
+    assert ask(authorization="Bearer vd_at_c3_" + tail) == "c3"
+    assert ask(cookie="a=b; __Host-vedette=vd_ses_c2_" + tail) == "c2"
+    assert [ask(authorization=provider_token(org)) for org in ("acme", "other", "nobody")] == ["c2", "", ""]
+    assert ask("/mail-addresses/1?token=x&cell=c3") == "c3"
+    assert ask("/monitors?cursor=c2.AbC") == "c2"
+    assert ask("/monitors?cursor=c3.AbC", x_api_key="vd_live_c2_" + tail) == "c2", "the key comes before the cursor"
+    assert ask(x_cell="c3", x_api_key="vd_live_c2_" + tail) == "c3", "what a 421 says comes before all else"
+    assert ask(x_cell="nonsense", x_api_key="vd_live_c2_" + tail) == "c2"
 
 
 def body_of(name):
