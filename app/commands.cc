@@ -27,8 +27,10 @@
 #include "config/config.h"
 #include "domain/email/found.h"
 #include "domain/email/lead.h"
+#include "domain/monitor/probe_options.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/people_request.h"
+#include "domain/text/json_schema.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "net/resolver.h"
@@ -53,6 +55,8 @@ worker::ProbeRequest RequestOf(const config::ProbeConfig& config, const ProbeOnc
   spec->tier = options.tier;
   spec->watched = options.watched;
   spec->options.wait_for = options.wait_for;
+  spec->options.steps = options.steps;
+  spec->secrets = options.secrets;
   worker::ProbeRequest request;
   request.check_id = base::Uuid::V4();
   request.row_id = base::Uuid::V4();
@@ -159,6 +163,28 @@ std::pair<std::string, std::string> ParsePair(const std::string& option, const s
 worker::WatchedField ParseWatch(const std::string& text) {
   auto [name, description] = ParsePair("--watch", text);
   return {std::move(name), std::move(description)};
+}
+
+void ReadSteps(const std::string& path, ProbeOnceOptions* out) {
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw std::invalid_argument("--steps " + path + ": the file cannot be read");
+  base::Json given;
+  if (const auto error = base::ParseJson(text, &given)) {
+    throw std::invalid_argument(fmt::format("--steps {}: {}", path, error->message));
+  }
+  base::Json options = given.is_array() ? base::Json{{"steps", given}} : given;
+  if (options.is_object()) options["render"] = "always";
+  const auto faults = domain::ValidateProbeOptions(base::Json::array(), options);
+  if (!faults.empty()) {
+    throw std::invalid_argument(
+        fmt::format("--steps {}: {} {}", path, base::DumpJson(faults[0].loc), faults[0].msg));
+  }
+  if (!domain::SecretsToKeep(options).empty()) {
+    throw std::invalid_argument("--steps " + path + ": give each secret its value");
+  }
+  out->steps = domain::ReadProbeOptions(options).steps;
+  out->secrets = domain::TakeSecrets(&options);
 }
 
 int ProbeOnce(config::Config config, ProbeOnceOptions options) {

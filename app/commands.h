@@ -18,6 +18,8 @@ struct ProbeOnceOptions {
   std::vector<worker::WatchedField> watched;
   std::string render;    // never, auto, always, in place of the tier's; empty: as configured
   std::string wait_for;  // a CSS selector for which a rendered page waits; empty: none
+  std::vector<domain::PageStep> steps{};
+  domain::ProbeSecrets secrets{};  // that the steps type
 };
 
 // `vedette probe`: a tier's probe on one row, once. Prints {"url", "probe", "values": {name:
@@ -31,6 +33,8 @@ int ProbeOnce(config::Config config, ProbeOnceOptions options);
 // "name=description". Throws std::invalid_argument with a sentence that names `option`.
 std::pair<std::string, std::string> ParsePair(const std::string& option, const std::string& text);
 worker::WatchedField ParseWatch(const std::string& text);
+// Reads the steps in a file of JSON: an array, or {"steps": [...], "secrets": {...}}. Likewise.
+void ReadSteps(const std::string& path, ProbeOnceOptions* options);
 
 struct LookupOnceOptions {
   std::string kind = "find_email";                        // or reverse_email, verify_age

@@ -223,6 +223,7 @@ struct ProbeOptions {
   std::vector<std::string> known;
   std::string render;
   std::string wait_for;
+  std::string steps;
 };
 
 // A repeated name is refused: one of its values would be passed over in silence. `texts`:
@@ -248,6 +249,8 @@ int Probe(const CommonOptions& common, const ProbeOptions& given) {
       options.subject.push_back(ParsePair("--subject", text));
     }
     for (const std::string& text : given.known) options.known.push_back(ParsePair("--known", text));
+    if (!given.steps.empty()) ReadSteps(given.steps, &options);
+    if (!options.steps.empty() && options.render.empty()) options.render = "always";
     RefuseRepeated("--watch", given.watches);
     RefuseRepeated("--subject", given.subject);
     RefuseRepeated("--known", given.known);
@@ -408,6 +411,8 @@ void AddProbe(CLI::App& app, CommandLine* line) {
       ->check(CLI::IsMember({"never", "auto", "always"}));
   probe->add_option("--wait-for", options.wait_for,
                     "A CSS selector: a rendered page is read when it matches");
+  probe->add_option("--steps", options.steps,
+                    "A file of JSON: steps that are made on the page first, and their secrets");
   probe->callback([line] { line->status = Probe(line->common, line->probe); });
 }
 

@@ -45,6 +45,7 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
       : owner_(owner),
         org_id_(request.org_id),
         done_(std::move(done)),
+        shows_(request.shows),
         rows_left_(request.rows.size()),
         rows_(request.rows.size(), NotSeenYet()) {}
 
@@ -92,6 +93,16 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
     request.timeout = std::min(pages.config.timeout_ms, owner_.config_.preview_timeout_ms);
     request.deadline_left = owner_.config_.preview_timeout_ms;
     request.on_turn = [self = shared_from_this()](milliseconds) { return self->done_ != nullptr; };
+    if (shows_ && i == 0) {
+      request.on_shown = [self = shared_from_this()](std::string picture, std::string elements) {
+        self->picture_ = std::move(picture);
+        self->elements_ = std::move(elements);
+      };
+      request.on_failed_page =
+          [self = shared_from_this()](const std::shared_ptr<const domain::SeenPage>& page) {
+            self->picture_ = page->picture;
+          };
+    }
     pages.probe->Start(std::move(request),
                        owner_.live_.Guard([self = shared_from_this(), i](worker::ProbeResult seen) {
                          self->EndRow(i, std::move(seen));
@@ -112,13 +123,18 @@ class MonitorPreview::Run : public std::enable_shared_from_this<Run> {
     timer_->Stop();
     api::PreviewOutcome outcome;
     outcome.rows = rows_;
+    outcome.picture = picture_;
+    outcome.elements = elements_;
     std::exchange(done_, nullptr)(std::move(outcome));
   }
 
   MonitorPreview& owner_;
   const base::Uuid org_id_;
   Done done_;  // empty once it has been called
+  const bool shows_;
   std::size_t rows_left_;
+  std::string picture_;
+  std::string elements_;
   std::vector<domain::ObservationResult> rows_;
   std::map<std::string, domain::Failure> not_asked_;
   std::unique_ptr<base::Timer> timer_;

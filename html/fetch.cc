@@ -221,7 +221,7 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
   request.wait_for = page.request.wait_for;
   request.steps = page.request.steps;
   request.cookies = page.request.cookies;
-  request.reads_cookies = page.request.on_cookies != nullptr;
+  request.reads_cookies = page.request.on_cookies != nullptr || !page.request.steps.empty();
   request.wait_max = page.request.turn_wait_max;
   request.on_turn = page.request.on_turn;
   request.holds_open = page.request.on_open != nullptr;
@@ -234,11 +234,22 @@ void Fetcher::Impl::Render(PageId id, Page& page) {
 void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
   Page* page = Find(id);
   if (page == nullptr) return;
+  const bool failed = rendered.response.error_class != net::HttpErrorClass::kNone;
+  if (failed && rendered.open != nullptr && page->request.on_open) {
+    page->request.on_open(std::move(rendered.open));
+  }
   if (rendered.failed_step) return Finish(id, StepFailed(rendered));
   if (rendered.response.error_class == net::HttpErrorClass::kNone) {
-    // A browser does not hand over what it would download.
+    // A browser does not hand over what it would download: it is fetched as who is logged in there.
     if (IsPdf(rendered.response.Header("content-type").value_or(""))) {
       page->request.render = false;
+      page->own_url = rendered.url;
+      const std::string cookies = net::CookieHeader(rendered.cookies, rendered.url);
+      if (!cookies.empty()) {
+        page->request.own_headers = std::make_shared<const domain::RequestHeaders>(
+            domain::RequestHeaders{{"Cookie", cookies}});
+      }
+      if (page->request.on_cookies) page->request.on_cookies(std::move(rendered.cookies));
       return GoOn(id, *page, std::move(rendered.url));
     }
     if (page->request.on_cookies) page->request.on_cookies(std::move(rendered.cookies));

@@ -94,7 +94,7 @@ struct FetchRequest {
   // thread.
   std::function<void(std::vector<net::PageCookie> cookies)> on_cookies{};
   // If set: a page that is rendered stays open for its picture, and is handed over here, before
-  // `done`.
+  // `done`; of one that failed its picture is.
   std::function<void(std::shared_ptr<net::OpenPage> open)> on_open{};
   // The sentence of the failure of a page that could not be read within kReadingTimeMax.
   std::string_view too_slow = "Reading the page takes too long.";

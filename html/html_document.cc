@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <new>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -185,6 +186,23 @@ ExtractionStop::Attachment::~Attachment() {
   stop_.Attach(nullptr);
 }
 
+namespace {
+
+// The visible text of an element, not folded, cut in three where one node inside it stands.
+struct Pieces {
+  std::string before;
+  std::string inside;
+  std::string after;
+};
+
+// Elements whose text is passed over.
+using LeftOut = std::unordered_set<const xmlNode*>;
+
+Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view,
+                     const LeftOut* left_out = nullptr);
+
+}  // namespace
+
 struct HtmlDocument::Tree {
   std::unique_ptr<MarkupTree> markup;
 
@@ -318,6 +336,23 @@ std::string HtmlDocument::VisibleText(TextView view) const {
   return tree_->markup->root == nullptr ? std::string() : VisibleTextOf(tree_->markup->root, view);
 }
 
+std::optional<std::string> HtmlDocument::LinesWithout(const std::vector<std::string>& expressions,
+                                                      ExtractionStop& stop) const {
+  QuietenLibxml();
+  if (tree_->markup->root == nullptr) return std::string();
+  Evaluation evaluation(*tree_, true, stop);
+  LeftOut left_out;
+  for (const std::string& expression : expressions) {
+    const XPathObjectPtr result = evaluation.Run(expression);
+    if (result == nullptr) return std::nullopt;
+    const xmlNodeSet* set = result->type == XPATH_NODESET ? result->nodesetval : nullptr;
+    if (set != nullptr) left_out.insert(set->nodeTab, set->nodeTab + set->nodeNr);
+  }
+  if (left_out.contains(tree_->markup->root)) return std::string();
+  const Pieces pieces = VisiblePieces(tree_->markup->root, nullptr, TextView::kLines, &left_out);
+  return FoldLines(base::RepairUtf8(pieces.before));
+}
+
 std::string FoldLines(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -410,15 +445,10 @@ void AppendOneLine(const xmlNode* node, std::string* out) {
   }
 }
 
-// The visible text of an element, not folded, cut in three where one node inside it stands.
-struct Pieces {
-  std::string before;
-  std::string inside;
-  std::string after;
-};
-
-// Without `mark` everything stands in `before`. With kLines each block stands on a line.
-Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view) {
+// Without `mark` everything stands in `before`. With kLines each block stands on a line. `left_out`
+// may be null.
+Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view,
+                     const LeftOut* left_out) {
   Pieces out;
   std::string* text = &out.before;
   const bool lines = view == TextView::kLines;
@@ -441,7 +471,9 @@ Pieces VisiblePieces(const xmlNode* top, const xmlNode* mark, TextView view) {
         *text += reinterpret_cast<const char*>(node->content);
       }
     }
-    if (element && !IsHiddenElement(node) && node->children != nullptr) {
+    const bool shown =
+        element && !IsHiddenElement(node) && (left_out == nullptr || !left_out->contains(node));
+    if (shown && node->children != nullptr) {
       node = node->children;
       continue;
     }

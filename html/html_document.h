@@ -117,6 +117,11 @@ class HtmlDocument {
   // apart. Folded, or line by line. `view` is not kWhole.
   std::string VisibleText(TextView view = TextView::kVisible) const;
 
+  // The same line by line, without the elements that any of `expressions` (CssToXPath's) selects.
+  // Nothing where that is given up or stopped.
+  std::optional<std::string> LinesWithout(const std::vector<std::string>& expressions,
+                                          ExtractionStop& stop) const;
+
  private:
   struct Tree;
   class Evaluation;

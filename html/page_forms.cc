@@ -88,7 +88,7 @@ const base::Json* PageForms::Json() {
 }
 
 std::optional<std::string> PageForms::VisibleText(TextView view) {
-  if (IsJson() || type_.type == "text/plain") {
+  if (IsJson() || IsPlain()) {
     return view == TextView::kVisible ? base::FoldSpace(text_) : FoldLines(text_);
   }
   const HtmlDocument* document = Html();

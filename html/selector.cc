@@ -26,14 +26,6 @@ using Kind = domain::FieldDescription::Kind;
 // What a selector that is no regex takes when compiled, about.
 constexpr std::size_t kSelectorBytesAbout = 2 * kXPathBytesMax;
 
-Failure BadSelector(const std::string& field, std::string_view message, std::size_t position) {
-  const std::string where = position > 0 ? fmt::format(", at character {}", position) : "";
-  return {"bad_selector",
-          fmt::format("The selector of the field '{}' is not valid{}: {}.", field, where, message),
-          false,
-          {}};
-}
-
 constexpr std::size_t kMeantCharactersMax = 100;
 
 Failure BadContent(std::string message) {
@@ -98,8 +90,8 @@ bool FoundNothing(const Selector& selector, const base::Json& value) {
 // Extracts one field after the other from one page.
 class Extraction {
  public:
-  Extraction(const FetchedPage& page, ExtractionStop& stop)
-      : forms_(page), url_(page.url), stop_(stop) {}
+  Extraction(const FetchedPage& page, const IgnoredText& ignored, ExtractionStop& stop)
+      : forms_(page), url_(page.url), ignored_(ignored), stop_(stop) {}
 
   const PageForms& forms() const { return forms_; }
 
@@ -130,7 +122,8 @@ class Extraction {
     if (const auto* json = std::get_if<JsonSelector>(&selector)) return JsonValue(field, *json);
     if (const auto* data = std::get_if<JsonLdSelector>(&selector)) return LinkedValue(field, *data);
     if (const auto* regex = std::get_if<RegexSelector>(&selector)) return Regex(field, *regex);
-    return Text(std::get<TextSelector>(selector).filters);
+    const Filters& filters = std::get<TextSelector>(selector).filters;
+    return ignored_.any() ? TextThatCounts(field, filters) : Text(filters);
   }
 
   std::shared_ptr<const domain::SeenPage> Kept() { return SeenPageOf(&forms_, url_); }
@@ -148,6 +141,18 @@ class Extraction {
   }
 
  private:
+  // Line by line, so that an event tells which lines changed.
+  FieldResult TextThatCounts(const std::string& field, const Filters& filters) {
+    if (!that_counts_) {
+      auto lines = ignored_.LinesOf(field, &forms_, stop_);
+      if (auto* failure = std::get_if<Failure>(&lines)) return std::move(*failure);
+      that_counts_ = std::get<std::string>(std::move(lines));
+    }
+    std::string evidence =
+        base::FoldSpace(base::CutCharacters(*that_counts_, kEvidenceCharactersMax));
+    return Formed(filters, *that_counts_, std::move(evidence));
+  }
+
   // The mark of the language that the page says it is in; unknown where it does not say.
   DecimalMark MarkOfPage() {
     if (mark_) return *mark_;
@@ -327,25 +332,36 @@ class Extraction {
 
   PageForms forms_;
   const std::string& url_;
+  const IgnoredText& ignored_;
   ExtractionStop& stop_;
+  std::optional<std::string> that_counts_;  // of the text, once it was made
   std::optional<LinkedData> linked_;
   std::optional<DecimalMark> mark_;  // of the page's language, once it was looked for
 };
 
 }  // namespace
 
+Failure BadSelector(const std::string& field, std::string_view message, std::size_t position) {
+  const std::string where = position > 0 ? fmt::format(", at character {}", position) : "";
+  return {"bad_selector",
+          fmt::format("The selector of the field '{}' is not valid{}: {}.", field, where, message),
+          false,
+          {}};
+}
+
 struct FieldSet::Field {
   std::string name;
   std::variant<Selector, Failure> selector;  // the failure: why there is none
 };
 
-FieldSet::FieldSet(std::vector<Field> fields) : fields_(std::move(fields)) {}
+FieldSet::FieldSet(std::vector<Field> fields, IgnoredText ignored)
+    : fields_(std::move(fields)), ignored_(std::move(ignored)) {}
 FieldSet::FieldSet(FieldSet&&) noexcept = default;
 FieldSet& FieldSet::operator=(FieldSet&&) noexcept = default;
 FieldSet::~FieldSet() = default;
 
 std::size_t FieldSet::bytes_max() const {
-  std::size_t bytes = sizeof(FieldSet);
+  std::size_t bytes = sizeof(FieldSet) + ignored_.bytes_max();
   for (const Field& field : fields_) {
     bytes += sizeof(Field) + field.name.size();
     // The compiled form of the others takes a few times their text.
@@ -375,7 +391,8 @@ std::optional<std::string> SelectorFault(const std::string& field, const std::st
   return BadSelector(field, error->message, error->position).message;
 }
 
-std::variant<FieldSet, Failure> FieldSet::Compile(const std::vector<WatchedField>& watched) {
+std::variant<FieldSet, Failure> FieldSet::Compile(const std::vector<WatchedField>& watched,
+                                                  const domain::IgnoreRules& ignore) {
   std::vector<Field> fields;
   bool any = false;
   for (const WatchedField& field : watched) {
@@ -383,7 +400,9 @@ std::variant<FieldSet, Failure> FieldSet::Compile(const std::vector<WatchedField
     any = any || std::holds_alternative<Selector>(fields.back().selector);
   }
   if (!any && !fields.empty()) return std::get<Failure>(fields.front().selector);
-  return FieldSet(std::move(fields));
+  auto ignored = IgnoredText::Compile(ignore);
+  if (auto* failure = std::get_if<Failure>(&ignored)) return std::move(*failure);
+  return FieldSet(std::move(fields), std::get<IgnoredText>(std::move(ignored)));
 }
 
 domain::ObservationResult FieldSet::Extract(const FetchedPage& page, ExtractionStop& stop) const {
@@ -419,7 +438,7 @@ bool FieldSet::FoundAny(const Observation& observation) const {
 
 PageReading FieldSet::Read(const FetchedPage& page, ExtractionStop& stop,
                            std::size_t text_bytes_max, const IsKept& is_kept) const {
-  Extraction extraction(page, stop);
+  Extraction extraction(page, ignored_, stop);
   if (extraction.forms().IsBinary()) {
     return {BadContent(fmt::format("The page is of the type {}, not text.",
                                    base::RepairUtf8(extraction.forms().type().type))),

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "domain/monitor/observation.h"
+#include "domain/monitor/probe_options.h"
 #include "html/html_document.h"
+#include "html/ignored_text.h"
 #include "html/page_forms.h"
 #include "html/page_reading.h"
 
@@ -36,14 +38,21 @@ inline constexpr std::size_t kRegexMemoryBytesMax = 1 << 20;
 // seconds at most.
 inline constexpr std::size_t kRegexWorkMax = 2'000'000'000;
 
+// A selector of a field, or of what stands for one, that cannot be read. `position`: of the
+// character, from 1; 0: unknown.
+domain::Failure BadSelector(const std::string& field, std::string_view message,
+                            std::size_t position);
+
 // The watched fields of a monitor, compiled. Immutable; any thread.
 class FieldSet {
  public:
   // A field whose selector cannot be read (bad_selector, naming the field and the position), or
   // which is prose (unsupported_description), is unread on every page. Fails so where that is true
-  // of every field. Costs up to milliseconds a field: not for the event loop.
+  // of every field. Costs up to milliseconds a field: not for the event loop. `ignore`: what does
+  // not count of the page's text, where a field is described by it: such a text is observed line by
+  // line.
   static std::variant<FieldSet, domain::Failure> Compile(
-      const std::vector<domain::WatchedField>& watched);
+      const std::vector<domain::WatchedField>& watched, const domain::IgnoreRules& ignore = {});
   FieldSet(FieldSet&&) noexcept;
   FieldSet& operator=(FieldSet&&) noexcept;
   ~FieldSet();
@@ -67,11 +76,12 @@ class FieldSet {
 
  private:
   struct Field;
-  explicit FieldSet(std::vector<Field> fields);
+  FieldSet(std::vector<Field> fields, IgnoredText ignored);
   template <typename From>
   void LeaveToScripts(From* extraction, domain::Observation* observation) const;
   bool FoundAny(const domain::Observation& observation) const;
   std::vector<Field> fields_;
+  IgnoredText ignored_;
 };
 
 // What is wrong with the selector in one description: a sentence that names the field and the

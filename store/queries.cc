@@ -93,6 +93,8 @@ constexpr Number kNumbers[] = {
     {"render_offered", RenderState::kOffered},
     {"render_taken", RenderState::kTaken},
     {"render_answered", RenderState::kAnswered},
+    {"render_held", RenderState::kHeld},
+    {"render_pictured", RenderState::kPictured},
     {"render_claims_max", kRenderClaimsMax},
 };
 

@@ -68,19 +68,41 @@ std::vector<base::Uuid> AcceptRenders(Session& session, const std::vector<Lease>
       kMayBeLost);
 }
 
+namespace {
+
+std::map<base::Uuid, std::string> AnswersIn(const pqxx::result& rows) {
+  std::map<base::Uuid, std::string> answers;
+  for (const auto& row : rows) {
+    base::Uuid id;
+    std::string answer;
+    Columns(row).Into("id"_a = &id, "answer"_a = BytesInto{&answer});
+    answers.emplace(id, std::move(answer));
+  }
+  return answers;
+}
+
+}  // namespace
+
 std::map<base::Uuid, std::string> CollectRenders(Session& session,
                                                  const std::vector<base::Uuid>& ids) {
   return InTransaction(
+      session, [&](Transaction& tx) { return AnswersIn(tx.Exec<"render_collect">("ids"_a = ids)); },
+      kMayBeLost);
+}
+
+std::map<base::Uuid, std::string> CollectHeldRenders(Session& session,
+                                                     const std::vector<base::Uuid>& ids) {
+  return InTransaction(
+      session,
+      [&](Transaction& tx) { return AnswersIn(tx.Exec<"render_collect_held">("ids"_a = ids)); },
+      kMayBeLost);
+}
+
+void AskForPicture(Session& session, const base::Uuid& id, const std::string& request) {
+  InTransaction(
       session,
       [&](Transaction& tx) {
-        std::map<base::Uuid, std::string> answers;
-        for (const auto& row : tx.Exec<"render_collect">("ids"_a = ids)) {
-          base::Uuid id;
-          std::string answer;
-          Columns(row).Into("id"_a = &id, "answer"_a = BytesInto{&answer});
-          answers.emplace(id, std::move(answer));
-        }
-        return answers;
+        tx.Exec<"render_ask_picture">("id"_a = id, "request"_a = Bytea(request));
       },
       kMayBeLost);
 }
@@ -132,6 +154,13 @@ std::vector<base::Uuid> RenewRenders(Session& session, const std::vector<Lease>&
 std::vector<base::Uuid> TakenRenders(Session& session, const std::vector<Lease>& leases) {
   return Read(session, [&](Transaction& tx) {
     return ReadEach<base::Uuid>(tx.Exec<"render_taken">(LeaseRows(leases)));
+  });
+}
+
+std::map<base::Uuid, std::string> LookAtOpenPages(Session& session,
+                                                  const std::vector<Lease>& pages) {
+  return Read(session, [&](Transaction& tx) {
+    return AnswersIn(tx.Exec<"render_open_pages">(LeaseRows(pages)));
   });
 }
 

@@ -25,11 +25,22 @@ namespace vedette::store {
 //      |                  |   +-- forget: nobody accepted it --> (gone)
 //      +--- the lease ends, at most kRenderClaimsMax claims ---+
 //
-//   any -- cancel; who asks is gone --> (gone)
+// A page that stays open for its picture keeps its row behind its answer:
+//
+//   kAnswered -- collect --> kHeld -- ask for its picture --> kPictured -- answer --> kAnswered
+//
+//   any -- cancel; who asks is gone --> (gone): nobody wants its picture, and it is closed
 //
 // A page is offered first, and loaded once its check may begin: its monitor may have been paused
 // while it waited (G5), and who asks may have died.
-enum class RenderState : std::int8_t { kWaiting = 0, kOffered = 1, kTaken = 2, kAnswered = 3 };
+enum class RenderState : std::int8_t {
+  kWaiting = 0,
+  kOffered = 1,
+  kTaken = 2,
+  kAnswered = 3,
+  kHeld = 4,
+  kPictured = 5,
+};
 
 // How often a page is tried whose process dies with it.
 inline constexpr int kRenderClaimsMax = 3;
@@ -65,6 +76,13 @@ std::vector<base::Uuid> AcceptRenders(Session& session, const std::vector<Lease>
 std::map<base::Uuid, std::string> CollectRenders(Session& session,
                                                  const std::vector<base::Uuid>& ids);
 
+// The same of pages that are open for their pictures: their rows stay.
+std::map<base::Uuid, std::string> CollectHeldRenders(Session& session,
+                                                     const std::vector<base::Uuid>& ids);
+
+// `request` is opaque here. What comes of it LookAtRenders says; nothing where the page is gone.
+void AskForPicture(Session& session, const base::Uuid& id, const std::string& request);
+
 void CancelRenders(Session& session, const std::vector<base::Uuid>& ids);
 
 struct BrowserMembers {
@@ -99,6 +117,10 @@ std::vector<base::Uuid> RenewRenders(Session& session, const std::vector<Lease>&
 std::vector<base::Uuid> TakenRenders(Session& session, const std::vector<Lease>& leases);
 // False: the page is another process's by now, or nobody's.
 bool AnswerRender(Session& session, const Lease& lease, const std::string& answer);
+// Which of these open pages are still asked for, by id; with what is asked of their pictures, or
+// empty: that is not decided yet.
+std::map<base::Uuid, std::string> LookAtOpenPages(Session& session,
+                                                  const std::vector<Lease>& pages);
 void GiveBackRenders(Session& session, const std::vector<Lease>& leases);
 // Offers that nobody accepted.
 void ForgetRenders(Session& session, const std::vector<Lease>& offers);

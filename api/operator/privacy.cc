@@ -142,15 +142,22 @@ constexpr std::chrono::seconds kTimePerCall{5};
 
 // The place where the last call ended, by what it was at.
 constexpr char kAtJobs = 'x';
+constexpr char kAtSnapshots = 'z';
 constexpr char kAtMonitorRows = 'y';
 
 std::string EncodePlace(const store::ErasurePlace& place) {
-  return rest::EncodeCursor({place.phase == Phase::kJobs ? kAtJobs : kAtMonitorRows}, place.after);
+  const char at = place.phase == Phase::kJobs        ? kAtJobs
+                  : place.phase == Phase::kSnapshots ? kAtSnapshots
+                                                     : kAtMonitorRows;
+  return rest::EncodeCursor({at}, place.after);
 }
 
 std::optional<store::ErasurePlace> DecodePlace(const std::string& cursor) {
   if (const auto after = rest::DecodeIdCursor({kAtJobs}, cursor)) {
     return store::ErasurePlace{Phase::kJobs, *after};
+  }
+  if (const auto after = rest::DecodeIdCursor({kAtSnapshots}, cursor)) {
+    return store::ErasurePlace{Phase::kSnapshots, *after};
   }
   if (const auto after = rest::DecodeIdCursor({kAtMonitorRows}, cursor)) {
     return store::ErasurePlace{Phase::kMonitorRows, *after};
@@ -169,6 +176,7 @@ base::Json StepJson(const store::ErasureStep& step) {
                   {"jobs", step.jobs},
                   {"rows", step.rows},
                   {"findings", step.findings},
+                  {"snapshots", step.snapshots},
                   {"monitor_rows", std::move(rows)}};
   if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(step.next);
   return json;

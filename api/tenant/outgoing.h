@@ -95,6 +95,7 @@ struct PreviewRequest {
   domain::RequestHeaders request_headers{};
   domain::ProbeOptions options{};
   domain::ProbeSecrets secrets{};  // that its steps type
+  bool shows = false;              // the picture of its first row's page
 };
 
 // How one preview went: what was observed of each row, in order.
@@ -103,6 +104,10 @@ struct PreviewOutcome {
   enum class Refusal { kNone, kOrganisation, kAll };
   Refusal refusal = Refusal::kNone;
   std::vector<domain::ObservationResult> rows;
+  // The first row's page, where it was asked for and was rendered: in WebP, and what can be seen
+  // there, a JSON array of [x, y, width, height, CSS selector, text].
+  std::string picture{};
+  std::string elements{};
 };
 
 // Looks at rows once, as a check of them would, and keeps nothing of it. Built by app from

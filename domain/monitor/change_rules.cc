@@ -47,13 +47,14 @@ std::optional<double> GivenNumber(const Json& value) {
   return NumberOf(text ? Json(std::string(*text)) : value.is_number() ? value : Json(nullptr));
 }
 
-// One pattern for all that a field ignores.
-std::string AnyOf(const std::vector<std::string>& patterns) {
-  std::string any;
-  for (const std::string& pattern : patterns) {
-    any += (any.empty() ? "(?:" : "|(?:") + pattern + ")";
+// What is wrong with any pattern, as a sentence.
+std::optional<std::string> PatternFault(const std::string& pattern) {
+  if (pattern.empty() || base::CountCharacters(pattern) > kRulePatternCharsMax) {
+    return fmt::format("A pattern has 1 to {} characters", kRulePatternCharsMax);
   }
-  return any;
+  const RE2 compiled(pattern, PatternOptions());
+  if (compiled.ok()) return std::nullopt;
+  return "It is no regular expression of RE2: " + compiled.error();
 }
 
 bool Finds(const std::string& pattern, const std::string& text) {
@@ -186,10 +187,8 @@ class RulesValidator {
     const std::size_t faults = faults_->size();
     for (std::size_t i = 0; i < patterns.size(); ++i) Pattern({"ignore", i}, patterns[i]);
     if (faults_->size() > faults) return;
-    const RE2 together(AnyOf(patterns.get<std::vector<std::string>>()), PatternOptions());
-    if (!together.ok()) {
-      Wrong({"ignore"}, "pattern", "The patterns do not go together: " + together.error(),
-            patterns);
+    if (!GoTogether(patterns.get<std::vector<std::string>>())) {
+      Wrong({"ignore"}, "pattern", "The patterns are too much together", patterns);
     }
   }
 
@@ -203,15 +202,9 @@ class RulesValidator {
       return Wrong(path, pattern.empty() ? "string_too_short" : "string_too_long",
                    fmt::format("A pattern has 1 to {} characters", kRulePatternCharsMax), given);
     }
-    const RE2 compiled(pattern, PatternOptions());
-    if (!compiled.ok()) {
-      return Wrong(path, "pattern", "It is no regular expression of RE2: " + compiled.error(),
-                   given);
-    }
-    if (path.front() == "ignore" && RE2::FullMatch("", compiled)) {
-      Wrong(path, "pattern", "It matches the empty text, and would ignore nothing or everything",
-            given);
-    }
+    const auto fault =
+        path.front() == "ignore" ? IgnoredPatternFault(pattern) : PatternFault(pattern);
+    if (fault) Wrong(path, "pattern", *fault, given);
   }
 
   static constexpr std::size_t kNameCharsShown = 100;
@@ -247,6 +240,24 @@ ChangeRules ParseRules(const Json& given) {
 }
 
 }  // namespace
+
+std::optional<std::string> IgnoredPatternFault(const std::string& pattern) {
+  if (auto fault = PatternFault(pattern)) return fault;
+  if (!RE2::FullMatch("", RE2(pattern, PatternOptions()))) return std::nullopt;
+  return "It matches the empty text, and would ignore nothing or everything";
+}
+
+std::string AnyOfPatterns(const std::vector<std::string>& patterns) {
+  std::string any;
+  for (const std::string& pattern : patterns) {
+    any += (any.empty() ? "(?:" : "|(?:") + pattern + ")";
+  }
+  return any;
+}
+
+bool GoTogether(const std::vector<std::string>& patterns) {
+  return RE2(AnyOfPatterns(patterns), PatternOptions()).ok();
+}
 
 ValidationFaults ValidateChangeRules(const Json& loc, const Json& rules, const Json& watched) {
   ValidationFaults faults;
@@ -291,7 +302,7 @@ bool SameButIgnored(const ChangeRules& rules, const Json& a, const Json& b) {
   auto first = TextOf(a);
   auto second = TextOf(b);
   if (!first || !second) return false;
-  const RE2 ignored(AnyOf(rules.ignore), PatternOptions());
+  const RE2 ignored(AnyOfPatterns(rules.ignore), PatternOptions());
   return ignored.ok() &&
          Without(ignored, std::move(*first)) == Without(ignored, std::move(*second));
 }

@@ -42,6 +42,12 @@ inline constexpr std::size_t kRulePatternsMax = 16;  // of a monitor, conditions
 // A longer text is compared as it is, and fulfils no pattern.
 inline constexpr std::size_t kRuleTextBytesMax = 32768;
 
+// What is wrong with a pattern of what does not count, as a sentence; nothing where it is sound.
+std::optional<std::string> IgnoredPatternFault(const std::string& pattern);
+// One pattern for several of them, and whether it is not more than one may be.
+std::string AnyOfPatterns(const std::vector<std::string>& patterns);
+bool GoTogether(const std::vector<std::string>& patterns);
+
 // What is wrong with `rules`, which stands at `loc`; every fault names its field and its rule.
 // `watched`: the struct whose fields may have rules; null: any field may.
 std::vector<ValidationFault> ValidateChangeRules(const base::Json& loc, const base::Json& rules,

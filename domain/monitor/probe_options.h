@@ -20,11 +20,23 @@ enum class Render { kNever, kAuto, kAlways };
 std::string_view RenderName(Render render);
 std::optional<Render> ParseRender(std::string_view name);
 
+// What does not count of a page's text, its member `ignore`: ["numbers", "dates",
+// {"regex": "[0-9]+ people"}, {"selector": ".ad"}]. A description `text` observes what is left.
+struct IgnoreRules {
+  // RE2's, the customer's own before those of dates and numbers: the first that matches is taken.
+  std::vector<std::string> patterns;
+  std::vector<std::string> selectors;  // CSS: elements that are left out
+
+  bool any() const { return !patterns.empty() || !selectors.empty(); }
+};
+inline constexpr std::size_t kIgnoreRulesMax = 16;
+
 struct ProbeOptions {
   std::optional<Render> render;  // at most what the tier allows; empty: what it says
   std::string wait_for;  // a CSS selector: a rendered page is read when it matches. Empty: none
   std::vector<PageStep> steps;
   bool keeps_session = false;  // the cookies of one page are set before the next
+  IgnoreRules ignore{};
 
   // Whether pages are acted on, and nothing else will do.
   bool Acts() const { return !steps.empty() || keeps_session; }

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "net/browser/devtools_messages.h"
+#include "net/url.h"
 
 namespace vedette::net {
 namespace {
@@ -102,6 +104,27 @@ Json CookieParams(const std::vector<PageCookie>& cookies) {
     params.push_back(std::move(one));
   }
   return params;
+}
+
+std::string CookieHeader(const std::vector<PageCookie>& cookies, std::string_view url) {
+  UrlParts parts;
+  std::string error;
+  if (!SplitUrl(url, &parts, &error)) return {};
+  const std::string host = base::AsciiLower(parts.host);
+  std::string path = std::string(parts.rest.substr(0, parts.rest.find_first_of("?#")));
+  if (path.empty()) path = "/";
+  std::string header;
+  for (const PageCookie& cookie : cookies) {
+    const bool with_hosts_below = cookie.domain.starts_with('.');
+    const bool is_host = cookie.domain == host || (with_hosts_below && IsAround(cookie, host) &&
+                                                   host.size() + 1 >= cookie.domain.size());
+    const bool is_path = path.starts_with(cookie.path) &&
+                         (cookie.path.ends_with('/') || path.size() == cookie.path.size() ||
+                          path[cookie.path.size()] == '/');
+    if (!is_host || !is_path || (cookie.secure && !url.starts_with("https:"))) continue;
+    header += (header.empty() ? "" : "; ") + cookie.name + "=" + cookie.value;
+  }
+  return header;
 }
 
 std::string CookiesText(const std::vector<PageCookie>& cookies) {

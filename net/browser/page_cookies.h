@@ -34,6 +34,9 @@ std::vector<PageCookie> ReadCookies(const base::Json& answer, std::string_view h
 // The member `cookies` of Storage.setCookies.
 base::Json CookieParams(const std::vector<PageCookie>& cookies);
 
+// The value of the header Cookie that a browser with these would send for `url`; empty: none.
+std::string CookieHeader(const std::vector<PageCookie>& cookies, std::string_view url);
+
 // A text of ours, and what it says; empty where it is none.
 std::string CookiesText(const std::vector<PageCookie>& cookies);
 std::optional<std::vector<PageCookie>> ParseCookies(const std::string& text);

@@ -67,7 +67,7 @@ HttpErrorClass ClassOf(std::string_view error) {
 }  // namespace
 
 struct PageLoad::Impl {
-  enum class State { kMaking, kActing, kLoading, kReading, kHeld, kEnded };  // page_load.h
+  enum class State { kMaking, kActing, kLoading, kReading, kHeld, kShown, kEnded };  // page_load.h
   // How far the main frame's present document has come.
   enum class Document { kNone, kAnswered, kLoaded };
 
@@ -113,15 +113,19 @@ struct PageLoad::Impl {
   void ReadCookies(RenderedPage out);
   void EndRead(RenderedPage out);
   void Fail(HttpErrorClass error_class, std::string error);
+  // The same with a picture of what is there, where one is asked for.
+  void FailShown(HttpErrorClass error_class, std::string error);
+  RenderedPage Failed(HttpErrorClass error_class, std::string error) const;
+  std::shared_ptr<PagePicture> NewPicture() const;
+  void OnShown(std::string file);
   void FailCommand(const std::string& error);
   void FailNavigation(const std::string& error);
   bool FailOverBound();
   void End(RenderedPage page);
   void Complete(RenderedPage* page) const;
   void Hold(RenderedPage page);
-  void TakePicture(const std::vector<Outlined>& outlined,
-                   std::function<void(std::string file)> then);
-  void OnPicture(std::string file);
+  void TakePicture(const PictureOrder& order, std::function<void(Picture picture)> then);
+  void OnPicture(Picture taken);
 
   base::EventLoop& loop;
   BrowserProcess* browser;  // null: it is gone
@@ -137,7 +141,8 @@ struct PageLoad::Impl {
   Done done;
   Done on_held;  // where the page is to be held
   std::shared_ptr<PagePicture> picture;
-  std::function<void(std::string file)> picture_done;
+  std::function<void(Picture picture)> picture_done;
+  RenderedPage shown;  // that has failed, while its picture is taken
   milliseconds reserve{};
   std::string context;
   std::string session;
@@ -275,7 +280,7 @@ void PageLoad::Impl::BeginSteps() {
   of.done = [this] { OnStepsMade(); };
   of.failed = [this](std::string why) {
     page.failed_step = steps->step();
-    Fail(HttpErrorClass::kProtocol, std::move(why));
+    FailShown(HttpErrorClass::kProtocol, std::move(why));
   };
   of.not_reached = [this](const std::string& error) { FailNavigation(error); };
   steps = std::make_unique<PageSteps>(loop, order.steps, std::move(of));
@@ -396,7 +401,7 @@ void PageLoad::Impl::AskWhetherItMatches(const Json& world) {
 void PageLoad::Impl::OnMatch(const BrowserProcess::Answer& answer) {
   const Json& fault = Member(answer.result, "exceptionDetails");
   if (TextMember(Member(fault, "exception"), "className") == "DOMException") {
-    return Fail(HttpErrorClass::kProtocol, "wait_for is no selector that the browser knows");
+    return FailShown(HttpErrorClass::kProtocol, "wait_for is no selector that the browser knows");
   }
   const Json& result = Member(answer.result, "result");
   const auto value = result.find("value");
@@ -418,6 +423,7 @@ void PageLoad::Impl::AskMatch(std::string_view method, Json params,
 // The first time the page is read as it is; the second time it has not answered.
 void PageLoad::Impl::OnDeadline() {
   if (state == State::kHeld) return OnPicture({});
+  if (state == State::kShown) return OnShown({});
   if (FailOverBound()) return;
   if (state == State::kLoading && document != Document::kNone) {
     deadline.Start(reserve);
@@ -425,11 +431,11 @@ void PageLoad::Impl::OnDeadline() {
   }
   if (state == State::kActing && document != Document::kNone) {
     page.failed_step = steps->step();
-    return Fail(HttpErrorClass::kProtocol, "the page's time was over; fewer steps may do");
+    return FailShown(HttpErrorClass::kProtocol, "the page's time was over; fewer steps may do");
   }
   const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
-  Fail(HttpErrorClass::kTimeout, "it was not rendered in its time");
+  FailShown(HttpErrorClass::kTimeout, "it was not rendered in its time");
 }
 
 void PageLoad::Impl::Read() {
@@ -457,7 +463,7 @@ void PageLoad::Impl::Read() {
 // A PDF has its type alone.
 void PageLoad::Impl::ReadAsSent() {
   page.kind = RenderedPage::Kind::kAsSent;
-  if (mime_type == kPdf) return End(std::move(page));
+  if (mime_type == kPdf) return ReadCookies(std::move(page));
   Ask("Network.getResponseBody", {{"requestId", document_request}}, [this](const Json& sent) {
     RenderedPage out = std::move(page);
     const auto coded = sent.find("base64Encoded");
@@ -480,11 +486,9 @@ void PageLoad::Impl::ReadCookies(RenderedPage out) {
                 });
 }
 
-// Pages that are none are not held for their picture.
+// Pages of errors, too: what they look like tells more than their status.
 void PageLoad::Impl::EndRead(RenderedPage out) {
-  const bool is_page = out.kind == RenderedPage::Kind::kSnapshot && out.response.status >= 200 &&
-                       out.response.status <= 299;
-  if (on_held && is_page) return Hold(std::move(out));
+  if (on_held && out.kind == RenderedPage::Kind::kSnapshot) return Hold(std::move(out));
   End(std::move(out));
 }
 
@@ -506,13 +510,50 @@ bool PageLoad::Impl::FailOverBound() {
 }
 
 void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
+  if (state == State::kShown) return OnShown({});
+  End(Failed(error_class, std::move(error)));
+}
+
+void PageLoad::Impl::FailShown(HttpErrorClass error_class, std::string error) {
+  const bool is_there = document != Document::kNone && IsHtml(mime_type);
+  const bool loads =
+      state == State::kActing || state == State::kLoading || state == State::kReading;
+  if (!on_held || browser == nullptr || !is_there || !loads) {
+    return Fail(error_class, std::move(error));
+  }
+  shown = Failed(error_class, std::move(error));
+  state = State::kShown;
+  quiet.Stop();
+  look.Stop();
+  if (steps != nullptr) steps->Stop();
+  proxy->Stop();
+  deadline.Start(kPictureTimeMax);
+  picture = NewPicture();
+  picture->Take({}, [this](Picture taken) { OnShown(std::move(taken.file)); });
+}
+
+void PageLoad::Impl::OnShown(std::string file) {
+  const auto kept = self.lock();
+  if (!file.empty()) shown.open = std::make_unique<OpenPage>(std::move(file));
+  End(std::move(shown));
+}
+
+std::shared_ptr<PagePicture> PageLoad::Impl::NewPicture() const {
+  std::vector<std::string> secrets;
+  for (const domain::PageStep& step : order.steps) {
+    if (!step.secret.empty() && !step.value.empty()) secrets.push_back(step.value);
+  }
+  return std::make_shared<PagePicture>(*browser, session, main_frame, std::move(secrets));
+}
+
+RenderedPage PageLoad::Impl::Failed(HttpErrorClass error_class, std::string error) const {
   RenderedPage failed;
   failed.url = page.url.empty() ? order.url : page.url;
   failed.failed_step = page.failed_step;
   failed.response.error_class = error_class;
   const std::string step = state == State::kActing ? steps->Name() : "";
   failed.response.error = step.empty() ? std::move(error) : step + ": " + error;
-  End(std::move(failed));
+  return failed;
 }
 
 // A plain request that the proxy refused has an answer of the proxy's, which is none of the page's.
@@ -559,32 +600,35 @@ void PageLoad::Impl::Hold(RenderedPage read) {
   tell(std::move(read));
 }
 
-void PageLoad::Impl::TakePicture(const std::vector<Outlined>& outlined,
-                                 std::function<void(std::string file)> then) {
+void PageLoad::Impl::TakePicture(const PictureOrder& wanted,
+                                 std::function<void(Picture picture)> then) {
   if (state != State::kHeld || browser == nullptr || picture != nullptr) return then({});
   picture_done = std::move(then);
   deadline.Start(kPictureTimeMax);
-  picture = std::make_shared<PagePicture>(*browser, session, main_frame);
-  picture->Take(outlined, [this](std::string file) { OnPicture(std::move(file)); });
+  picture = NewPicture();
+  picture->Take(wanted, [this](Picture taken) { OnPicture(std::move(taken)); });
 }
 
-void PageLoad::Impl::OnPicture(std::string file) {
+void PageLoad::Impl::OnPicture(Picture taken) {
   const auto kept = self.lock();
   const auto tell = std::exchange(picture_done, {});
   End({});
-  if (tell) tell(std::move(file));
+  if (tell) tell(std::move(taken));
 }
 
 OpenPage::~OpenPage() {
+  if (elsewhere_.close) elsewhere_.close();
   const auto page = page_.lock();
   if (page != nullptr && page->impl_->picture == nullptr) page->impl_->OnPicture({});
 }
 
-void OpenPage::TakePicture(const std::vector<Outlined>& outlined,
-                           std::function<void(std::string file)> done) {
+void OpenPage::TakePicture(const PictureOrder& order, std::function<void(Picture picture)> done) {
+  if (elsewhere_.picture) {
+    return std::exchange(elsewhere_, {}).picture(order, std::move(done));
+  }
   const auto page = page_.lock();
-  if (page == nullptr) return done(taken_);
-  page->impl_->TakePicture(outlined, std::move(done));
+  if (page == nullptr) return done({taken_, ""});
+  page->impl_->TakePicture(order, std::move(done));
 }
 
 PageLoad::PageLoad(base::EventLoop& loop, BrowserProcess& browser, std::unique_ptr<PageProxy> proxy,

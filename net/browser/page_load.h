@@ -26,20 +26,28 @@ class PageLoad;
 // this goes, when a picture was taken, and after kHeldOpenMax. Loop thread only.
 class OpenPage {
  public:
+  // How a page that is open in another process is pictured, or closed without: one of both, once.
+  struct Elsewhere {
+    std::function<void(const PictureOrder& order, std::function<void(Picture picture)> done)>
+        picture;
+    std::function<void()> close;
+  };
+
   explicit OpenPage(std::weak_ptr<PageLoad> page) : page_(std::move(page)) {}
-  // One whose picture was taken in another process; `taken` may be empty.
+  explicit OpenPage(Elsewhere page) : elsewhere_(std::move(page)) {}
+  // One whose picture was taken already; `taken` may be empty.
   explicit OpenPage(std::string taken) : taken_(std::move(taken)) {}
   ~OpenPage();
   OpenPage(const OpenPage&) = delete;
   OpenPage& operator=(const OpenPage&) = delete;
 
-  // `done` exactly once, later or at once: a file in WebP, or empty where there is none. Once.
-  void TakePicture(const std::vector<Outlined>& outlined,
-                   std::function<void(std::string file)> done);
+  // `done` exactly once, later or at once. Once.
+  void TakePicture(const PictureOrder& order, std::function<void(Picture picture)> done);
   const std::string& taken() const { return taken_; }
 
  private:
   const std::weak_ptr<PageLoad> page_;
+  Elsewhere elsewhere_{};  // empty: it is not, or was called
   const std::string taken_;
 };
 
@@ -51,7 +59,8 @@ inline constexpr std::chrono::milliseconds kPictureTimeMax{5'000};
 struct RenderedPage {
   enum class Kind {
     kSnapshot,  // `response.body` is the answer of DOMSnapshot.captureSnapshot
-    // What is no HTML: `response.body` is what was sent, as UTF-8; empty for a PDF.
+    // What is no HTML: `response.body` is what was sent, as UTF-8; empty for a PDF, which is to be
+    // fetched with the cookies.
     kAsSent,
   };
   HttpResponse response;  // of the document; its class and error where there is no page
@@ -63,7 +72,8 @@ struct RenderedPage {
   // without its secret. Its class is kProtocol.
   std::optional<int> failed_step;
   std::vector<PageCookie> cookies;  // where PageOrder::reads_cookies asks for them
-  // The page itself, where it was asked for and is a snapshot.
+  // The page itself, where it was asked for and is a snapshot; of one that failed while a document
+  // was there, the picture that was taken of it.
   std::unique_ptr<OpenPage> open{};
 };
 
@@ -86,8 +96,10 @@ struct PageOrder {
 //          │     └──▶ acts ─▲ its steps are made (page_steps.h)                │
 //          └────────────┴───┴─────────── an error, a bound, its time ──────────┴──────▶ ended
 //          reads ──where that is asked for──▶ held ──▶ ended
+//          acts, loads, reads ──a failure, where a picture is asked for──▶ shown ──▶ ended
 //
 // Held: it was read, and stays open for its picture (OpenPage); its proxy carries nothing any more.
+// Shown: it has failed, and its picture is taken.
 //
 // Quiet: the document is loaded, and for config.quiet_ms nothing was being fetched; or, where it is
 // asked for, a selector matches. When it has

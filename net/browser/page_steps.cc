@@ -34,20 +34,26 @@ constexpr std::size_t kShownCharactersMax = 100;
 
 // What an expression answers that has found what it needs; a text says what is in the way.
 constexpr std::string_view kLook = R"js(
+const inside = host => {
+  if (host.shadowRoot) return host.shadowRoot;
+  return host.localName === 'iframe' || host.localName === 'frame' ? host.contentDocument : null;
+};
 const find = (selector, root) => {
   const found = root.querySelector(selector);
   if (found) return found;
   for (const host of root.querySelectorAll('*')) {
-    const inner = host.shadowRoot && find(selector, host.shadowRoot);
-    if (inner) return inner;
+    const inner = inside(host);
+    const deeper = inner && find(selector, inner);
+    if (deeper) return deeper;
   }
   return null;
 };
+const windowOf = e => e.ownerDocument.defaultView;
 const usable = e => {
   if (!e) return 'nothing matches the selector';
   e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
   const box = [...e.getClientRects()].find(r => r.width > 0 && r.height > 0);
-  if (!box || getComputedStyle(e).visibility !== 'visible') return 'what matches cannot be seen';
+  if (!box || windowOf(e).getComputedStyle(e).visibility !== 'visible') return 'what matches cannot be seen';
   return e.disabled ? 'what matches is disabled' : box;
 };
 )js";
@@ -62,7 +68,14 @@ const at = e.getRootNode().elementFromPoint(x, y);
 if (!at) return 'what matches cannot be seen';
 const labelled = [...(e.labels || [])].some(label => label.contains(at));
 if (!e.contains(at) && !at.contains(e) && !labelled) return 'something else lies over what matches';
-return [x, y];
+// The place on the page: frame by frame, and nothing lies over any of them.
+let place = [x, y];
+for (let frame = windowOf(e).frameElement; frame; frame = windowOf(frame).frameElement) {
+  const outer = frame.getBoundingClientRect();
+  place = [place[0] + outer.left + frame.clientLeft, place[1] + outer.top + frame.clientTop];
+  if (frame.getRootNode().elementFromPoint(...place) !== frame) return 'something else lies over what matches';
+}
+return place;
 )js";
 
 // Fields of a form of their own are set, as no text can be typed there.
@@ -74,10 +87,10 @@ if (!e.isContentEditable && !['input', 'textarea'].includes(e.localName)) return
 e.focus();
 if (['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'].includes(e.type)) {
   e.value = value;
-  for (const type of ['input', 'change']) e.dispatchEvent(new Event(type, {bubbles: true}));
+  for (const type of ['input', 'change']) e.dispatchEvent(new (windowOf(e).Event)(type, {bubbles: true}));
   return ['set'];
 }
-if (e.select) e.select(); else getSelection().selectAllChildren(e);
+if (e.select) e.select(); else windowOf(e).getSelection().selectAllChildren(e);
 return ['type'];
 )js";
 
@@ -90,7 +103,7 @@ const option = [...e.options].find(o => o.value === value) || [...e.options].fin
 if (!option) return 'what matches has no such option';
 e.focus();
 option.selected = true;
-for (const type of ['input', 'change']) e.dispatchEvent(new Event(type, {bubbles: true}));
+for (const type of ['input', 'change']) e.dispatchEvent(new (windowOf(e).Event)(type, {bubbles: true}));
 return [];
 )js";
 

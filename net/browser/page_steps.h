@@ -15,7 +15,7 @@ namespace vedette::net {
 
 // Acts on a page as a person does, step by step: with the mouse and the keyboard, so that what the
 // page does about them happens. What a step acts on is looked for in a world of scripts apart from
-// the page's own, in its main document with open shadow roots.
+// the page's own, in its main document, open shadow roots and frames of the same origin.
 //
 //   loads, settles ── quiet, or not for 5 s ──▶ asks its `if` ──▶ looks ── it is there ──▶ acts
 //      ▲                                          ▲   └─ does not match ──▶ the next one     │

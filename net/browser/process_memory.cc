@@ -50,20 +50,17 @@ void ForEachOfSession(int leader, const std::function<void(int pid, const std::s
 
 SessionMemory MemoryOfSession(int leader) {
   SessionMemory out;
-  std::size_t largest = 0;
   ForEachOfSession(leader, [&](int pid, const std::string& path) {
     const std::string status = FileText(path + "/status");
     constexpr std::size_t kKilobyte = 1024;
     const std::size_t bytes =
         (KilobytesOf(status, "RssAnon:") + KilobytesOf(status, "RssShmem:")) * kKilobyte;
     out.bytes += bytes;
-    if (bytes <= largest ||
-        FileText(path + "/cmdline").find("--type=renderer") == std::string::npos) {
-      return;
-    }
-    largest = bytes;
-    out.largest_page = pid;
+    if (FileText(path + "/cmdline").find("--type=renderer") == std::string::npos) return;
+    out.pages.push_back({bytes, pid});
   });
+  std::sort(out.pages.begin(), out.pages.end(),
+            [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   return out;
 }
 

@@ -1,13 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 // The processes of one session of the system, as /proc shows them.
 namespace vedette::net {
 
 struct SessionMemory {
-  std::size_t bytes = 0;  // what its processes have for themselves (RssAnon and RssShmem)
-  int largest_page = 0;   // the process of a browser's page that has most; 0: there is none
+  struct Page {
+    std::size_t bytes = 0;
+    int pid = 0;
+  };
+  std::size_t bytes = 0;    // what its processes have for themselves (RssAnon and RssShmem)
+  std::vector<Page> pages;  // those of a browser's pages, the largest first
 };
 
 // What the session has that the process leads, as far as /proc shows it.

@@ -88,6 +88,7 @@ PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>
   std::map<std::pair<base::Uuid, std::string_view>, std::string_view> bodies;
   for (const auto& chunk : chunks) {
     for (const SnapshotRecord& s : chunk.record->snapshots) {
+      if (s.is_failure) continue;
       const domain::SeenPage& page = *s.page;
       std::optional<std::string> picture_hash;
       bodies.emplace(std::pair(s.org_id, std::string_view(page.text_hash)), page.text);
@@ -112,6 +113,24 @@ PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>
     previous.emplace(id, previous_id);
   }
   return previous;
+}
+
+// Costs nothing where no check has failed with a picture. By row, each once, in one order.
+void WriteFailedPages(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  std::map<base::Uuid, const SnapshotRecord*> by_row;
+  for (const auto& chunk : chunks) {
+    for (const SnapshotRecord& s : chunk.record->snapshots) {
+      if (s.is_failure) by_row[s.row_id] = &s;
+    }
+  }
+  if (by_row.empty()) return;
+  Rows<Column<"row_id", base::Uuid>, Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
+       Column<"monitor_id", base::Uuid>, Column<"picture", std::string>>
+      pages;
+  for (const auto& [row_id, s] : by_row) {
+    pages.Add(row_id, s->id, s->org_id, s->monitor_id, Bytea(s->page->picture));
+  }
+  tx.Exec<"record_failed_pages">(pages);
 }
 
 void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks,
@@ -302,6 +321,7 @@ RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chun
     if (locked.empty()) return result;
     WriteRowStates(tx, locked);
     WriteEvents(tx, locked, WriteSnapshots(tx, locked));
+    WriteFailedPages(tx, locked);
     WriteRows(tx, locked);
     WriteDeliveries(tx, locked, delivery_lease, &result.targets);
     WriteChannelDeliveries(tx, locked);

@@ -83,7 +83,8 @@ struct ChannelDeliveryRecord {
   domain::NotificationType type = domain::NotificationType::kChanged;
 };
 
-// What the page of a row was like at a check, under the check's id.
+// What the page of a row was like at a check, under the check's id. Of one that failed the picture,
+// in the place of the one that failed before.
 struct SnapshotRecord {
   base::Uuid id;  // event_group_id
   base::Uuid org_id;
@@ -91,6 +92,7 @@ struct SnapshotRecord {
   base::Uuid row_id;
   std::int64_t tick_id = 0;
   bool is_rendered = false;
+  bool is_failure = false;
   std::shared_ptr<const domain::SeenPage> page;  // never null
 };
 

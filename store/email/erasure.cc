@@ -7,8 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "base/compression.h"
 #include "base/json.h"
 #include "domain/job/job.h"
+#include "domain/monitor/observation.h"
+#include "store/snapshot_contents.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -20,6 +23,8 @@ using Phase = ErasurePlace::Phase;
 // Jobs, and rows of monitors, that one statement looks through.
 constexpr int kJobsPerPage = 200;
 constexpr int kRowsPerPage = 5000;
+// Snapshots, whose texts are compressed: they are looked through here.
+constexpr int kSnapshotsPerPage = 100;
 
 bool Writes(const Erasure& erasure) {
   return erasure.mode == Erasure::Mode::kErase;
@@ -244,7 +249,31 @@ void EraseJobs(Session& session, const Erasure& erasure, Facts* counted, Erasure
     Columns(row).Into("id"_a = &place.after, "is_match"_a = &is_match);
     if (is_match) EraseJob(session, erasure, place.after, counted, step);
   }
-  if (page.size() < kJobsPerPage) place = {Phase::kMonitorRows, {}};
+  if (page.size() < kJobsPerPage) place = {Phase::kSnapshots, {}};
+}
+
+// What shows the person goes whole: a text that was cut, or a picture, would be none of the page's.
+// A row whose page named the person may show as much in the picture of its last failure.
+void EraseSnapshots(Session& session, const Erasure& erasure, ErasureStep* step) {
+  ErasurePlace& place = step->next;
+  const auto page = Read(session, [&](Transaction& tx) {
+    return tx.Exec<"erase_snapshots_page">("org_id"_a = erasure.org_id, "after"_a = place.after,
+                                           "limit"_a = kSnapshotsPerPage);
+  });
+  std::vector<base::Uuid> ids;
+  for (const auto& row : page) {
+    std::string body;
+    Columns(row).Into("id"_a = &place.after, "body"_a = BytesInto{&body});
+    const auto text = base::Decompressed(body, domain::kSnapshotTextBytesMax);
+    if (text && erasure.target.IsInText(*text)) ids.push_back(place.after);
+  }
+  step->snapshots += static_cast<std::int64_t>(ids.size());
+  if (!ids.empty() && Writes(erasure)) {
+    InTransaction(session, [&](Transaction& tx) {
+      ForgetContents(tx, tx.Exec<"snapshots_forget">("ids"_a = ids));
+    });
+  }
+  if (page.size() < kSnapshotsPerPage) place = {Phase::kMonitorRows, {}};
 }
 
 void ListMonitorRows(Session& session, const Erasure& erasure, ErasureStep* step) {
@@ -281,6 +310,8 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   do {
     if (step.next.phase == Phase::kJobs) {
       EraseJobs(session, erasure, &counted, &step);
+    } else if (step.next.phase == Phase::kSnapshots) {
+      EraseSnapshots(session, erasure, &step);
     } else if (step.next.phase == Phase::kMonitorRows) {
       ListMonitorRows(session, erasure, &step);
     }

@@ -11,9 +11,10 @@
 #include "store/session.h"
 
 // Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,
-// job, job_part, job_chunk, investigation, finding, recipient. The rows of monitors that hold the
-// person are listed, and left to their owner. It is the one writer of a part that is written, under
-// the job's lock.
+// job, job_part, job_chunk, investigation, finding, recipient; and of pages that monitors keep, the
+// snapshots whose text names the person, with their pictures, and the picture of such a row's last
+// failure. The rows of monitors that hold the person are listed, and left to their owner. It is the
+// one writer of a part that is written, under the job's lock.
 //
 // The rows of email_fact that go are those of the address itself and, where a lookup is erased
 // from, what its organisation knows of that person by name: other addresses, and guesses that were
@@ -29,9 +30,9 @@ struct Erasure {
 // How far an erasure has come. Facts, recipients and entries of the audit come first, with the
 // first call.
 //
-//   kStart --> kJobs --> kMonitorRows --> kDone
+//   kStart --> kJobs --> kSnapshots --> kMonitorRows --> kDone
 struct ErasurePlace {
-  enum class Phase { kStart, kJobs, kMonitorRows, kDone } phase = Phase::kStart;
+  enum class Phase { kStart, kJobs, kSnapshots, kMonitorRows, kDone } phase = Phase::kStart;
   base::Uuid after{};  // the last id that was looked at
 };
 
@@ -48,6 +49,7 @@ struct ErasureStep {
   std::int64_t jobs = 0;
   std::int64_t rows = 0;      // of these jobs, findings included
   std::int64_t findings = 0;  // of these jobs
+  std::int64_t snapshots = 0;
   std::vector<ErasedRow> monitor_rows;
   ErasurePlace next;
 };

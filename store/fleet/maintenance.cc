@@ -203,6 +203,7 @@ constexpr Task kTasks[] = {
     {"snapshot_contents", kSeldom,
      [](Run& run) {
        run.InBatches<"snapshot_content_expire">("kept_h"_a = run.retention.snapshots.count());
+       run.InBatches<"failed_page_expire">("kept_h"_a = run.retention.snapshots.count());
      }},
     {"endpoints", kSeldom, ForgetEndpoints},
     {"search_imports",

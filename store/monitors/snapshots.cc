@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "store/snapshot_contents.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -40,14 +41,8 @@ std::optional<std::string> ReadSnapshot(Session& session, const Scope& scope, co
 
 void ForgetSnapshots(Session& session, const base::Uuid& row_id) {
   InTransaction(session, [&](Transaction& tx) {
-    Rows<Column<"org_id", base::Uuid>, Column<"hash", std::string>> contents;
-    for (const auto& row : tx.Exec<"snapshots_of_row_forget">("row_id"_a = row_id)) {
-      base::Uuid org_id;
-      std::string hash;
-      Columns(row).Into("org_id"_a = &org_id, "hash"_a = BytesInto{&hash});
-      contents.Add(org_id, Bytea(hash));
-    }
-    if (!contents.empty()) tx.Exec<"snapshot_contents_forget">(contents);
+    ForgetContents(tx, tx.Exec<"snapshots_of_row_forget">("row_id"_a = row_id));
+    tx.Exec<"failed_page_forget">("row_id"_a = row_id);
   });
 }
 

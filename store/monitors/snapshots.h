@@ -29,13 +29,14 @@ struct Snapshot {
 std::vector<Snapshot> ListSnapshots(Session& session, const base::Uuid& row_id,
                                     const std::optional<std::int64_t>& before_tick_id, int limit);
 
-// The content of a snapshot in scope, as it is stored (domain::SeenPage); empty where there is
-// none.
+// The content of a snapshot in scope, as it is stored (domain::SeenPage), or the picture of a check
+// that failed; empty where there is none.
 enum class SnapshotPart { kText, kPicture };
 std::optional<std::string> ReadSnapshot(Session& session, const Scope& scope, const base::Uuid& id,
                                         SnapshotPart part);
 
-// Those of a row go, and what nothing else has of what they had.
+// Those of a row go, with the picture of its last failure, and what nothing else has of what they
+// had.
 void ForgetSnapshots(Session& session, const base::Uuid& row_id);
 
 }  // namespace vedette::store

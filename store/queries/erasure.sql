@@ -125,6 +125,14 @@ update job_block b set rows_done = b.rows_done + u.rows, updated_at = now()
 from unnest(@block::smallint[], @rows::int[]) as u(block, rows)
 where b.job_id = @job_id and b.block = u.block
 
+-- name: erase_snapshots_page
+-- The next snapshots with the texts of their pages, compressed.
+select s.id, coalesce(c.body, '') as body
+from (select id, org_id, text_hash from snapshot
+      where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) s
+left join snapshot_content c on c.org_id = s.org_id and c.hash = s.text_hash
+order by s.id
+
 -- name: erase_rows_page
 -- Rows of monitors, as erase_jobs_page; their text where it holds a needle.
 select r.monitor_id, r.id, case when exists (select from unnest(@needles::text[]) as u(needle)

@@ -52,6 +52,12 @@ with contents as (
 )
 select id, previous_id from taken where previous_id is not null
 
+-- name: record_failed_pages
+-- The last one of each row.
+insert into failed_page as f (row_id, id, org_id, monitor_id, picture)
+select * from unnest(@row_id::uuid[], @id::uuid[], @org_id::uuid[], @monitor_id::uuid[], @picture::bytea[])
+on conflict (row_id) do update set id = excluded.id, picture = excluded.picture, failed_at = now()
+
 -- name: record_events
 insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, field,
                    previous_value, current_value, message, evidence, sources, confidence, previous_snapshot_id,

@@ -30,6 +30,18 @@ returning r.id
 delete from render where id = any (@ids::uuid[]) and state = :render_answered
 returning id, answer
 
+-- name: render_collect_held
+-- The rows of pages that stay open for their pictures stay, without what was read.
+with answered as (
+  select id, answer from render where id = any (@ids::uuid[]) and state = :render_answered for update)
+update render r set state = :render_held, answer = null
+from answered a
+where r.id = a.id
+returning r.id, a.answer
+
+-- name: render_ask_picture
+update render set state = :render_pictured, request = @request where id = @id and state = :render_held
+
 -- name: render_cancel
 delete from render where id = any (@ids::uuid[])
 
@@ -70,9 +82,16 @@ select r.id
 from render r join unnest(@id::uuid[], @token::uuid[]) as l(id, token) on r.id = l.id and r.lease_token = l.token
 where r.state = :render_taken
 
+-- name: render_open_pages
+-- Those for which somebody still asks, with what is asked of their pictures.
+select r.id, case when r.state = :render_pictured then r.request else '' end as answer
+from render r join unnest(@id::uuid[], @token::uuid[]) as l(id, token) on r.id = l.id and r.lease_token = l.token
+where r.asked_until > now()
+
 -- name: render_answer
+-- The page, or its picture.
 update render set state = :render_answered, answer = @answer
-where id = @id and lease_token = @token and state = :render_taken
+where id = @id and lease_token = @token and state in (:render_taken, :render_pictured)
 returning id
 
 -- name: render_give_back

@@ -17,16 +17,51 @@ join snapshot_content c on c.org_id = s.org_id and c.hash = s.text_hash
 where s.id = @id and (@org_id::uuid is null or s.org_id = @org_id) and (@team_id::uuid is null or m.team_id = @team_id)
 
 -- name: snapshot_picture
+-- A check has one or the other: a failed one keeps no snapshot.
 select c.body
 from snapshot s
 join monitor m on m.id = s.monitor_id and m.deleted_at is null
 join snapshot_content c on c.org_id = s.org_id and c.hash = s.picture_hash
 where s.id = @id and (@org_id::uuid is null or s.org_id = @org_id) and (@team_id::uuid is null or m.team_id = @team_id)
+union all
+select f.picture
+from failed_page f
+join monitor m on m.id = f.monitor_id and m.deleted_at is null
+where f.id = @id and (@org_id::uuid is null or f.org_id = @org_id) and (@team_id::uuid is null or m.team_id = @team_id)
+
+-- name: failed_page_forget
+delete from failed_page where row_id = @row_id
+
+-- name: failed_page_expire
+with gone as (
+  delete from failed_page
+  where row_id = any (array(select row_id from failed_page
+                            where failed_at < now() - @kept_h * interval '1 hour' limit @limit))
+    and failed_at < now() - @kept_h * interval '1 hour'
+  returning 1)
+select count(*) from gone
 
 -- name: snapshots_of_row_forget
 -- Locks what they had, so that nobody takes it again meanwhile.
 with gone as (
   delete from snapshot where row_id = @row_id returning org_id, text_hash, picture_hash
+), contents as (
+  select org_id, text_hash as hash from gone
+  union
+  select org_id, picture_hash from gone where picture_hash is not null
+)
+select c.org_id, c.hash
+from snapshot_content c
+where (c.org_id, c.hash) in (select org_id, hash from contents)
+order by c.org_id, c.hash
+for update
+
+-- name: snapshots_forget
+-- The same of these, with the pictures of the last failures of their rows.
+with gone as (
+  delete from snapshot where id = any (@ids::uuid[]) returning org_id, row_id, text_hash, picture_hash
+), failed as (
+  delete from failed_page where row_id in (select row_id from gone)
 ), contents as (
   select org_id, text_hash as hash from gone
   union

@@ -195,6 +195,7 @@ class Member extends Console {
     await this.page.getByLabel('Rows', {exact: true}).fill(this.given.page);
     await this.page.getByLabel('Watched fields', {exact: true}).fill('headline = css:h1');
     await this.page.locator('dd', {hasText: 'one'}).waitFor();  // the preview, as one types
+    await this.pickOnThePage();
     await this.page.getByLabel('Every', {exact: true}).fill('0 25 * * *');
     await this.main('the hour 25 is not between 0 and 23');
     await this.page.getByLabel('Every', {exact: true}).fill('0 9 * * 1-5');
@@ -207,6 +208,44 @@ class Member extends Console {
     await this.main('Europe/Berlin');
     await this.button('Pause').click();
     await this.page.getByRole('button', {name: 'Resume'}).waitFor();
+  }
+
+  // A field is made of what is picked in a picture: by a click, and by the keyboard. The picture is one of a stand-in, as
+  // nothing is rendered here.
+  async pickOnThePage() {
+    const image = await this.page.evaluate(() => {
+      const canvas = Object.assign(document.createElement('canvas'), {width: 640, height: 400});
+      const context = canvas.getContext('2d');
+      context.fillStyle = '#fff';
+      context.fillRect(0, 0, 640, 400);
+      context.fillStyle = '#333';
+      context.font = '32px sans-serif';
+      context.fillText('one', 40, 80);
+      context.fillText('49 EUR', 40, 180);
+      return canvas.toDataURL('image/webp').split(',')[1];
+    });
+    const elements = [{x: 0, y: 0, width: 640, height: 400, selector: 'body', text: 'one 49 EUR'},
+                      {x: 40, y: 40, width: 200, height: 60, selector: 'h1', text: 'one'},
+                      {x: 40, y: 140, width: 200, height: 60, selector: 'p[data-testid="price"]', text: '49 EUR'}];
+    await this.page.route('**/monitors/preview', async route => {
+      if (!route.request().postDataJSON().screenshot) return route.continue();
+      await route.fulfill({json: {rows: [{subject: {}, observed: {}, unread: {}, error: null}], warnings: [], screenshot: {image, elements}}});
+    });
+    const fields = this.page.getByLabel('Watched fields', {exact: true});
+    await this.button('Pick on the page').click();
+    const picture = this.page.getByRole('img', {name: 'Picture of the page'});
+    const box = await picture.boundingBox();
+    await picture.click({position: {x: box.width * 100 / 640, y: box.height * 170 / 400}});
+    assert.equal(await fields.inputValue(), 'headline = css:h1\nprice = css:p[data-testid="price"]');
+    await this.page.getByText('Picked: p[data-testid="price"]').waitFor();
+    await this.see('dashboard-picker');
+    await this.page.getByLabel('What can be watched on the page').focus();
+    await this.page.keyboard.press('ArrowUp');
+    await this.page.keyboard.press('Enter');
+    assert.match(await fields.inputValue(), /\nh1 = css:h1$/);
+    await this.page.locator('dt', {hasText: /^h1$/}).waitFor();  // it is tried at once
+    await fields.fill('headline = css:h1');
+    await this.page.unroute('**/monitors/preview');
   }
 
   async seeOnlyWhatAViewerMay() {

@@ -38,6 +38,8 @@ class Site:
                 if self.path.startswith("/seen"):
                     site.loads[self.path] += 1
                     body = str(site.loads[self.path])
+                elif self.path == "/still":
+                    body = "<!DOCTYPE html><h1>the same</h1>"
                 elif self.path == "/slow":
                     body = SLOW
                 elif self.path == "/slow.js":
@@ -125,6 +127,18 @@ def test_a_process_without_a_browser_has_its_pages_rendered_and_a_killed_process
     assert browsers_of(fleet.service) == [] and len(browsers_of(first)) == 1
     assert first.as_operator("GET", "/readyz").json["rendering"]["available"] is True
 
+    # A picture is taken where a page is kept, with its outlines: as in a process that renders itself.
+    tenant.post(f"/monitors/{monitor}/trigger", {})
+    wait_until("the next check", lambda: len(tenant.finished_ticks(monitor)) == 2, 120)
+    kept = tenant.get(f"/monitors/{monitor}/rows/{tenant.rows(monitor)[0]['id']}/snapshots")["snapshots"]
+    assert [one["has_screenshot"] for one in kept] == [True, True], "the first check, and a change"
+    pictures = database.value("select count(*) from snapshot_content c join snapshot s on c.hash = s.picture_hash")
+    still = watch(tenant, [f"{site.url}/still"])
+    wait_until("the page that stays as it is", lambda: tenant.finished_ticks(still), 120)
+    tenant.post(f"/monitors/{still}/trigger", {})
+    wait_until("its second check", lambda: len(tenant.finished_ticks(still)) == 2, 120)
+    assert database.value("select count(*) from snapshot_content c join snapshot s on c.hash = s.picture_hash") == pictures + 1
+
     slow = watch(tenant, [f"{site.url}/slow"])
     wait_until("the slow page to load", lambda: site.slow_asked == 1, 60)
     left = browsers_of(first)
@@ -134,9 +148,9 @@ def test_a_process_without_a_browser_has_its_pages_rendered_and_a_killed_process
     assert known(tenant, slow) == ["made by slow"] and site.slow_asked == 2, "the other process has loaded it"
     [tick] = tenant.finished_ticks(slow)
     assert tick["outcomes"]["unchanged"] == 1 and sum(tick["outcomes"].values()) == 1
-    assert database.value("select count(*) from render") == 0
+    wait_until("every page to be closed", lambda: database.value("select count(*) from render") == 0, 30)
     assert database.rows("select -sum(amount_mc), sum(checks) from credit_entry where checks is not null") == [
-        (7 * PRICE_MC, 7)]
+        (15 * PRICE_MC, 15)]
     wait_until("the killed one's browser to be gone", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left), 60)
 
     assert second.stop() == 0
@@ -238,4 +252,4 @@ def test_g1_g2_kills_of_browsers_and_of_their_processes_lose_no_check_and_double
     print(f"{kills} kills in {len(ticks)} ticks, {checks} checks completed of {ROWS * (len(ticks) + 1)}, "
           f"{sum(site.loads.values())} pages loaded")
     assert checks >= ROWS * (len(ticks) + 1) * 0.8, "most checks come through"
-    assert database.value("select count(*) from render") == 0
+    wait_until("every page to be closed", lambda: database.value("select count(*) from render") == 0, 30)

@@ -142,6 +142,12 @@ def test_a_monitor_behind_a_login_logs_in_once_and_its_secrets_stay_secret(servi
     events = tenant.get(f"/monitors/{monitor}/events?event_type=error")
     said = json.dumps(events)
     assert "step_failed" in said and 'probe.steps[3] (wait_for' in said, said
+    pictured = [event["snapshot_id"] for event in events["events"] if "snapshot_id" in event]
+    assert len(pictured) == 1, "the row that tried to log in shows what was there"
+    picture = tenant.call("GET", f"/snapshots/{pictured[0]}/screenshot")
+    assert picture.status == 200 and picture.body[8:12] == b"WEBP", picture
+    assert tenant.call("GET", f"/snapshots/{pictured[0]}/text").status == 404
+    assert service.organisation().call("GET", f"/snapshots/{pictured[0]}/screenshot").status == 404, "nobody else's"
 
     tables = [name for (name,) in database.rows(
         "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")]

@@ -1,5 +1,6 @@
 """Pages made by scripts, in a real browser: what a tier with `render` observes of pages that frameworks of npm make."""
 
+import base64
 import json
 import os
 import pathlib
@@ -291,6 +292,12 @@ def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_pat
         made = {page: tenant.post("/monitors", {
             "name": page, "key_columns": ["url"], "frequency": "1d", "rows": [{"url": f"{host}/{page}"}],
             "struct": {"price": "css:.price | number"}}) for page, host in hosts.items()}
+        # The text of a page is watched by its lines, without what does not count.
+        texts = {part: tenant.post("/monitors", {
+            "name": part, "key_columns": ["url"], "frequency": "1d", "rows": [{"url": f"{hosts['plain-price']}/plain-price"}],
+            "struct": {"page": "text"}, "probe": {"ignore": ignore}})
+            for part, ignore in {"numbers": ["numbers"], "heading": [{"selector": "h1"}]}.items()}
+        made.update(texts)
         for page in made.values():
             wait_until("a first check", lambda: tenant.finished_ticks(page["id"]), 60)
         for price in (41, 39):  # the same, and another one
@@ -299,15 +306,34 @@ def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_pat
                 ticks = len(tenant.finished_ticks(page["id"]))
                 tenant.post(f"/monitors/{page['id']}/trigger", {})
                 wait_until("a check", lambda: len(tenant.finished_ticks(page["id"])) > ticks, 60)
+        assert events(tenant, texts["numbers"]["id"]) == [], "nothing else than numbers has changed"
+        (change,) = events(tenant, texts["heading"]["id"])
+        assert (change["added"], change["removed"]) == (["39"], ["41"]) and "Tea" not in change["current_value"], change
+        refused = tenant.call("POST", f"/monitors/{texts['heading']['id']}/update", {"probe": {"ignore": [{"selector": "p >> a"}]}})
+        assert refused.status == 400 and refused.json["error"] == "invalid_ignore", refused
+
+        # What one picks in a preview is found by its selector.
+        look = {"key_columns": ["url"], "rows": [{"url": f"{hosts['plain-price']}/plain-price"}], "struct": {"title": "css:h1"}}
+        shown = tenant.post("/monitors/preview", look | {"screenshot": True})["screenshot"]
+        picture_size(base64.b64decode(shown["image"]))
+        picked = {f"e{n}": element for n, element in enumerate(shown["elements"]) if element["selector"] != "body"}
+        assert {"Tea", "green", "39"} <= {element["text"] for element in picked.values()}
+        (found,) = tenant.post("/monitors/preview", look | {
+            "struct": {name: f"css:{element['selector']} | count" for name, element in picked.items()}})["rows"]
+        assert {seen["value"] for seen in found["observed"].values()} == {1} and not found["unread"], found
+        assert "screenshot" not in tenant.post("/monitors/preview", look)
+
         for name, page in made.items():
+            if name in texts:
+                continue
             path = f"/monitors/{page['id']}/rows/{page['rows'][0]['id']}"
             kept = tenant.get(f"{path}/snapshots")["snapshots"]
             (change,) = events(tenant, page["id"])
             assert [change["snapshot_id"], change["previous_snapshot_id"]] == [one["id"] for one in kept], "two of three checks"
             assert change["event_group_id"] == change["snapshot_id"]
-            texts = [ask(tenant, f"/snapshots/{one['id']}/text") for one in kept]
+            said = [ask(tenant, f"/snapshots/{one['id']}/text") for one in kept]
             lists = "- green\n- black\n" if name == "plain-price" else ""
-            assert texts == [("text/plain; charset=utf-8", f"# Tea\n{lists}{price}".encode()) for price in (39, 41)]
+            assert said == [("text/plain; charset=utf-8", f"# Tea\n{lists}{price}".encode()) for price in (39, 41)]
             rendered = name == "price"
             assert [one["rendered"] for one in kept] == [one["has_screenshot"] for one in kept] == [rendered] * 2
             for one in kept:

@@ -111,19 +111,22 @@ export class Form {
 
 // Shows the form; `send(body)` does it, and then the page of what it answers is gone to. The page is not renewed: what is
 // written stays.
-export function showForm(main, title, form, {button, page, preview, previewOf, send, back, times}) {
+export function showForm(main, title, form, {button, page, preview, previewOf, pick, send, back, times}) {
   form.tellTimes(times);
   const seen = h('div', {class: 'preview', 'aria-live': 'polite'});
   const submit = h('button', {type: 'submit', class: 'primary'}, button);
   const look = preview && h('button', {type: 'button', click: () => run(look, preview, answer => {
     replace(seen, h('h3', null, 'What a check would see'), previewOf(answer));
   })}, 'Preview');
+  const choose = preview && pick && h('button', {type: 'button', click: () => run(choose, body => preview(pick.order(body)), async answer => {
+    replace(seen, h('h3', null, 'Pick on the page'), await pick.show(answer));
+  })}, 'Pick on the page');
   const run = async (pressed, act, then) => {
     const body = form.body();
     if (body === null) return;
     pressed.disabled = true;
     try {
-      then(await act(body));
+      await then(await act(body));
     } catch (e) {
       form.refused(e);
     } finally {
@@ -141,7 +144,7 @@ export function showForm(main, title, form, {button, page, preview, previewOf, s
       });
     }},
       form.fields.map(one => one.node), form.times, form.error,
-      h('p', {class: 'buttons'}, submit, look, h('a', {href: back}, 'Go back'))),
+      h('p', {class: 'buttons'}, submit, look, choose, h('a', {href: back}, 'Go back'))),
     seen);
   return () => {};
 }

@@ -2,12 +2,13 @@
 
 import {ask} from './api.js';
 import {facts, h, value} from './dom.js';
+import {pickerOf} from './picker.js';
 import {area, clockOf, cronText, Form, labelled, lines, showForm, text} from './form.js';
 
 const TIERS = ['low', 'medium', 'high'];
 // Which field a rule is about that is refused by its name alone.
 const FIELD_OF = {
-  invalid_frequency: 'frequency', invalid_schedule: 'cron', invalid_time_zone: 'time_zone', invalid_tier: 'tier', invalid_webhook_url: 'webhook_url', empty_struct: 'struct',
+  invalid_frequency: 'frequency', invalid_schedule: 'cron', invalid_time_zone: 'time_zone', invalid_tier: 'tier', invalid_render: 'probe', invalid_steps: 'probe', invalid_ignore: 'probe', invalid_webhook_url: 'webhook_url', empty_struct: 'struct',
   column_conflict: 'struct', missing_key_value: 'rows', duplicate_key: 'rows', feature_not_enabled: 'tier',
 };
 
@@ -20,14 +21,18 @@ function structOf(text) {
   }));
 }
 
-function rulesOf(text) {
+function jsonOf(text, example) {
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error('Rules are JSON: {"price": {"only_if": {"below": 100}}}.');
+    throw new Error(`It is JSON: ${example}.`);
   }
 }
+
+const rulesOf = text => jsonOf(text, '{"price": {"only_if": {"below": 100}}}');
+const probeOf = text => jsonOf(text, '{"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}');
+const shownJson = object => object && Object.keys(object).length > 0 ? JSON.stringify(object, null, 1) : '';
 
 class MonitorForm extends Form {
   // `m`: the monitor that is changed; null: one is made.
@@ -47,10 +52,13 @@ class MonitorForm extends Form {
         'Checks come up to so many seconds later than the clock says, at most 3600.'),
       labelled('tier', 'Tier', h('select', null, tiers.map(t => h('option', {value: t, selected: t === (m?.tier ?? 'low')}, t)))),
       labelled('webhook_url', 'Webhook', text(m?.webhook_url, {inputmode: 'url'}), 'Empty: nothing is sent.'),
-      labelled('rules', 'Rules', area(3, m && Object.keys(m.rules).length > 0 ? JSON.stringify(m.rules, null, 1) : ''),
+      labelled('rules', 'Rules', area(3, shownJson(m?.rules)),
         'Which changes are told, as JSON; empty: all.'),
+      labelled('probe', 'How pages are read', area(3, shownJson(m?.probe)),
+        'As JSON: {"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}; empty: as its tier says.'),
     ].filter(Boolean), FIELD_OF);
     this.made = made;
+    this.probeBefore = JSON.stringify(m?.probe ?? {});
   }
 
   // Null where it is not by the clock.
@@ -60,16 +68,22 @@ class MonitorForm extends Form {
     return schedule && {...schedule, spread_s: /^\d+$/.test(spread) ? Number(spread) : spread || 0};
   }
 
+  // Given where it is not as it was: what is given takes its place and forgets kept sessions.
+  probe(given) {
+    return JSON.stringify(given) === this.probeBefore ? {} : {probe: given};
+  }
+
   // The body of the request; null where a field cannot be read.
   body() {
     this.clear();
     const struct = this.read('struct', structOf);
     const rules = this.read('rules', rulesOf);
-    if (struct === null || rules === null) return null;
+    const probe = this.read('probe', probeOf);
+    if (struct === null || rules === null || probe === null) return null;
     const url = this.text('webhook_url');
     const schedule = this.schedule();
     const body = {name: this.text('name'), struct, ...schedule ? {schedule} : {frequency: this.text('frequency')},
-                  tier: this.text('tier'), rules, webhook_url: url === '' ? null : url};
+                  tier: this.text('tier'), rules, ...this.probe(probe), webhook_url: url === '' ? null : url};
     if (!this.made) return body;
     const key = this.text('key');
     return {...body, key_columns: [key], rows: lines(this.text('rows')).map(line => ({[key]: line}))};
@@ -85,11 +99,18 @@ function previewOf(seen) {
         ...Object.entries(row.unread).map(([name, why]) => [name, h('span', {class: 'bad'}, why)])])))];
 }
 
+// A field is made of what one picks; before there is any, the page's title stands for one.
+const picking = form => ({
+  order: body => ({...body, struct: {title: 'meta:title', ...body.struct}, screenshot: true}),
+  show: answer => pickerOf(answer, form.field('struct').input),
+});
+
 export async function newMonitor(main, [orgId]) {
   const o = await ask('GET', `/orgs/${orgId}`);
   const path = `/orgs/${orgId}/monitors`;
-  return showForm(main, `New monitor of ${o.name}`, new MonitorForm(null), {
-    button: 'Make it', page: 'monitors', previewOf, back: `#/organisations/${orgId}`,
+  const form = new MonitorForm(null);
+  return showForm(main, `New monitor of ${o.name}`, form, {
+    button: 'Make it', page: 'monitors', previewOf, pick: picking(form), back: `#/organisations/${orgId}`,
     preview: body => ask('POST', `${path}/preview`, body), send: body => ask('POST', path, body),
     times: body => ask('POST', `/orgs/${orgId}/schedules/preview`, body),
   });
@@ -102,8 +123,9 @@ export async function changeMonitor(main, [id]) {
   // A preview takes the body of a creation: the monitor's first rows, as they are.
   const creation = body => ({...body, key_columns: m.key_columns,
                              rows: rows.rows.map(row => ({...row.context, ...row.subject}))});
-  return showForm(main, `Change ${m.name}`, new MonitorForm(m), {
-    button: 'Change it', page: 'monitors', previewOf, back: `#/monitors/${id}`,
+  const form = new MonitorForm(m);
+  return showForm(main, `Change ${m.name}`, form, {
+    button: 'Change it', page: 'monitors', previewOf, pick: picking(form), back: `#/monitors/${id}`,
     preview: rows.rows.length > 0 && (body => ask('POST', `${path}/preview`, creation(body))),
     send: body => ask('POST', `${path}/${id}/update`, body),
     times: body => ask('POST', `/orgs/${m.org_id}/schedules/preview`, body),

@@ -32,10 +32,10 @@ function suppressButton(role, title, path, what, reasonRequired, again) {
 
 // Goes on with the cursor until the end, and adds up.
 async function eraseAll(body) {
-  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, monitor_rows: []};
+  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, snapshots: 0, monitor_rows: []};
   for (let cursor;;) {
     const step = await ask('POST', '/erase', cursor ? {...body, cursor} : body);
-    for (const name of ['facts', 'jobs', 'rows', 'findings']) sum[name] += step[name];
+    for (const name of ['facts', 'jobs', 'rows', 'findings', 'snapshots']) sum[name] += step[name];
     sum.monitor_rows.push(...step.monitor_rows);
     cursor = step.next_cursor;
     if (!cursor) return sum;
@@ -62,7 +62,7 @@ function erased(sum, isDry) {
   const left = sum.monitor_rows;
   return [
     h('p', {role: 'status'}, `${isDry ? 'An erasure would take out' : 'Taken out'}: ${number(sum.facts)} facts, `
-      + `${number(sum.rows)} rows of ${number(sum.jobs)} jobs, ${number(sum.findings)} findings.`),
+      + `${number(sum.rows)} rows of ${number(sum.jobs)} jobs, ${number(sum.findings)} findings, ${number(sum.snapshots)} snapshots of pages.`),
     left.length > 0 && table(`Rows of monitors that name the person: ${number(left.length)}`, [
       ['Monitor', r => named('monitor', r.monitor_id)],
       ['Row', r => h('a', {href: `#/monitors/${r.monitor_id}/rows/${r.row_id}`}, r.row_id)],

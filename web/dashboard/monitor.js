@@ -12,7 +12,7 @@ const EVENTS_OF_ROW = 500;
 // A change, or why a check failed; of many rows' with a link to its row.
 export function eventItem(event) {
   const where = event.monitor_id && [' ', h('a', {href: `#/monitors/${event.monitor_id}/rows/${event.row_id}`}, 'its row')];
-  if (event.message) return h('li', {class: 'plain'}, when(event.created_at), ' ', badge('failed', 'bad'), ' ', event.message, where);
+  if (event.message) return h('li', {class: 'plain'}, when(event.created_at), ' ', badge('failed', 'bad'), ' ', event.message, where, pageOf(event, readSnapshot));
   return h('li', null, h('p', null, h('strong', null, event.field ?? event.event_type), ' ', when(event.created_at), where),
     event.field && diff(event),
     event.evidence && h('p', {class: 'note'}, event.evidence),

@@ -2,7 +2,8 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {checks, field, form, say, timing} from './parts.js';
+import {button, checks, field, form, say, timing} from './parts.js';
+import {pickerOf} from './picker.js';
 
 const TRY_AFTER_MS = 800;  // since the last key
 const TRY_ROWS = 3;
@@ -59,11 +60,33 @@ function tryAsTyped(inputs, body) {
   return h('section', {'aria-label': 'Preview'}, h('h3', null, 'What it would see now'), shown);
 }
 
+// Makes a field of what one picks in the picture of the first row's page. `body(struct)`: what would be previewed.
+function pickOnPage(struct, body) {
+  const shown = h('div');
+  return h('section', {'aria-label': 'Picker'}, h('p', null, button('Pick on the page', async () => {
+    const order = body({title: 'meta:title', ...structOf(struct.value)});
+    if (order === null) throw new Error('Name a row first, whose page is to be shown.');
+    replace(shown, await pickerOf(await ask('POST', '/monitors/preview', {...order, screenshot: true}), struct));
+  })), shown);
+}
+
+const shownJson = object => object && Object.keys(object).length > 0 ? JSON.stringify(object, null, 1) : '';
+
+// How pages are read, as the API takes it; throws a sentence.
+function probeOf(text) {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    throw new Error('How pages are read is JSON: {"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}.');
+  }
+}
+
 function sharedFields(m, channels) {
   const struct = area(m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n'));
   return {
     name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
     struct,
+    probe: area(shownJson(m?.probe)),
     when: timing('Every', {frequency: m?.frequency ?? '1d', ...m?.schedule}),
     tags: h('input', {value: m?.tags.join(', ') ?? ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
@@ -77,6 +100,7 @@ const timesOf = (when, before) => when.clock() ? {schedule: {...before, ...when.
 const readChannels = async () => (await ask('GET', '/channels?limit=100')).channels;
 
 const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
+  field('How pages are read', f.probe, 'As JSON: {"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}; empty: as its tier says'),
   f.when.fields, field('Tags', f.tags, 'With commas, at most 20'),
   field('Webhook', f.webhook, 'An address that is told what changes; empty: no address'), f.channels.element];
 
@@ -86,20 +110,20 @@ export async function newMonitor() {
   const subjects = area('');
   const file = h('input', {type: 'file', accept: '.csv,text/csv'});
   const rowsOf = () => lines(subjects.value).map(text => ({[column.value]: text}));
-  const body = () => {
+  const order = struct => {
     const given = rowsOf().slice(0, TRY_ROWS);
-    return given.length === 0 || f.struct.value.trim() === '' ? null
-      : {key_columns: [column.value], rows: given, struct: structOf(f.struct.value)};
+    return given.length === 0 ? null : {key_columns: [column.value], rows: given, struct, probe: probeOf(f.probe.value)};
   };
+  const body = () => f.struct.value.trim() === '' ? null : order(structOf(f.struct.value));
   const [name, ...others] = rows(f);
   return h('div', null, h('h2', null, 'New monitor'),
     form([name, field('Column of the rows', column, 'What names a row: url, domain, or another name'),
-      field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, tryAsTyped([column, subjects, f.struct], body)], 'Create', async () => {
+      field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, pickOnPage(f.struct, order), tryAsTyped([column, subjects, f.struct, f.probe], body)], 'Create', async () => {
       const struct = structOf(f.struct.value);
       const given = file.files.length === 0 ? {rows: rowsOf()}
         : {resource_handle_id: (await ask('POST', '/storage/csv/upload', file.files[0])).handle_id};
       const made = await ask('POST', '/monitors', {
-        name: f.name.value, key_columns: [column.value], ...given, struct, ...timesOf(f.when), tags: tagsOf(f.tags.value),
+        name: f.name.value, key_columns: [column.value], ...given, struct, probe: probeOf(f.probe.value), ...timesOf(f.when), tags: tagsOf(f.tags.value),
         webhook_url: f.webhook.value || null, channel_ids: f.channels.chosen()});
       say((made.warnings ?? ['Created.']).join(' '));
       location.hash = `#/monitors/${made.id}`;
@@ -111,14 +135,18 @@ export async function changeMonitor(id) {
     [readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`), readChannels()]);
   const f = sharedFields(m, channels);
   const asItWas = timesOf(f.when, m.schedule);
-  const body = () => page.rows.length === 0 ? null
-    : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct: structOf(f.struct.value), tier: m.tier};
+  const order = struct => page.rows.length === 0 ? null
+    : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct, probe: probeOf(f.probe.value), tier: m.tier};
+  const body = () => order(structOf(f.struct.value));
   return h('div', null, h('h2', null, `Edit ${m.name}`),
-    form([rows(f), tryAsTyped([f.struct], body)], 'Save', async () => {
+    form([rows(f), pickOnPage(f.struct, order), tryAsTyped([f.struct, f.probe], body)], 'Save', async () => {
       const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null,
                       channel_ids: f.channels.chosen()};
       const struct = structOf(f.struct.value);
       if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
+      // What is given takes the place of all that was, and forgets a kept session.
+      const probe = probeOf(f.probe.value);
+      if (JSON.stringify(probe) !== JSON.stringify(m.probe)) change.probe = probe;
       const times = timesOf(f.when, m.schedule);
       if (JSON.stringify(times) !== JSON.stringify(asItWas)) Object.assign(change, times);
       const saved = await ask('POST', `/monitors/${id}/update`, change);

@@ -144,7 +144,7 @@ export function diff(event) {
   }
   const lists = [elements(from), elements(to)];
   if (lists[0] && lists[1]) return listDiff(...lists);
-  if (Math.max(from.length, to.length) > LONG_CHARS) {
+  if (Math.max(from.length, to.length) > LONG_CHARS || /\n/.test(from + to)) {
     const lines = lineDiff(linesOf(from), linesOf(to));
     if (lines?.some(([kind]) => kind !== 'same')) return showLines(lines);
   }

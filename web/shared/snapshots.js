@@ -1,10 +1,10 @@
-// What a page was like before and after a change: its text by lines, and its pictures beside and over each other.
+// What a page was like before and after a change, or when a check failed: its text by lines, and its pictures beside and over each other.
 
 import {textDiff} from './diff.js';
 import {exactly, h, replace} from './dom.js';
 
 // A picture is drawn by the page, which may show no images but its own files.
-async function drawn(blob, label) {
+export async function drawn(blob, label) {
   const image = await createImageBitmap(blob);
   const canvas = h('canvas', {role: 'img', 'aria-label': label, width: image.width, height: image.height});
   canvas.getContext('2d').drawImage(image, 0, 0);
@@ -49,6 +49,8 @@ async function comparison(event, read) {
   const [from, to, was, is] = await Promise.all([
     before ? read(before, 'text').then(blob => blob?.text() ?? null) : null, read(after, 'text').then(blob => blob?.text() ?? null),
     before ? read(before, 'screenshot') : null, read(after, 'screenshot')]);
+  // A check that failed has a picture alone, for as long as no later one has failed.
+  if (to === null && is !== null) return h('figure', null, await drawn(is, 'Picture of the page when the check failed'), h('figcaption', null, 'When the check failed'));
   if (to === null) return h('p', {class: 'empty'}, 'It is not kept any more.');
   return [from === null ? h('pre', {class: 'page-text', tabindex: '0'}, to) : textDiff(from, to), await pictures(was, is)];
 }

@@ -97,28 +97,43 @@ std::vector<store::ChannelDeliveryRecord> ChannelDeliveriesOf(const HeldChunk& c
   return deliveries;
 }
 
-std::optional<store::SnapshotRecord> SnapshotOf(const HeldChunk& chunk, RowRef ref,
-                                                const Verdict& verdict, const Observation* seen) {
-  if (seen == nullptr || seen->page == nullptr) return std::nullopt;
+using FailedPage = std::shared_ptr<const domain::SeenPage>;  // null: there is no picture
+
+// Null where the page is not kept.
+std::shared_ptr<const domain::SeenPage> KeptPage(const HeldChunk& chunk, RowRef ref,
+                                                 const Verdict& verdict, const Observation* seen,
+                                                 const FailedPage& failed_page) {
+  if (verdict.outcome == domain::Outcome::kFailed) return failed_page;
+  if (seen == nullptr) return nullptr;
   const store::LoadedPart& part = chunk.claimed.parts[ref.part];
   const bool is_first = !part.rows[ref.row].last_run_at && domain::IsCompleted(verdict.outcome);
-  if (!is_first && verdict.outcome != domain::Outcome::kChanged) return std::nullopt;
+  if (!is_first && verdict.outcome != domain::Outcome::kChanged) return nullptr;
+  return seen->page;
+}
+
+std::optional<store::SnapshotRecord> SnapshotOf(const HeldChunk& chunk, RowRef ref,
+                                                const Verdict& verdict, const Observation* seen,
+                                                const FailedPage& failed_page) {
+  auto page = KeptPage(chunk, ref, verdict, seen, failed_page);
+  if (page == nullptr) return std::nullopt;
+  const store::LoadedPart& part = chunk.claimed.parts[ref.part];
   store::SnapshotRecord snapshot;
+  snapshot.is_failure = verdict.outcome == domain::Outcome::kFailed;
   snapshot.org_id = chunk.claimed.org_id;
   snapshot.monitor_id = part.part.monitor_id;
   snapshot.row_id = part.rows[ref.row].row_id;
   snapshot.tick_id = part.part.tick_id;
   snapshot.id = domain::EventGroupId(snapshot.row_id, snapshot.tick_id);
-  snapshot.is_rendered = seen->rendered;
-  snapshot.page = seen->page;
+  snapshot.is_rendered = snapshot.is_failure || seen->rendered;
+  snapshot.page = std::move(page);
   return snapshot;
 }
 
 }  // namespace
 
 std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
-                                        const Observation* seen, const base::Clock& clock,
-                                        NotificationSink* sink) {
+                                        const Observation* seen, const FailedPage& failed_page,
+                                        const base::Clock& clock, NotificationSink* sink) {
   const domain::ChunkPart& part = chunk.claimed.parts[ref.part].part;
   auto effects = std::make_unique<CheckEffects>();
   const auto event = [&](domain::EventType type) -> store::EventRecord& {
@@ -145,7 +160,7 @@ std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, cons
   }
   effects->delivery = NotificationOf(chunk, ref, verdict.outcome, clock, sink);
   effects->channel_deliveries = ChannelDeliveriesOf(chunk, ref, verdict.outcome, clock);
-  effects->snapshot = SnapshotOf(chunk, ref, verdict, seen);
+  effects->snapshot = SnapshotOf(chunk, ref, verdict, seen, failed_page);
   const bool nothing = effects->events.empty() && !effects->row && !effects->delivery &&
                        effects->channel_deliveries.empty() && !effects->snapshot;
   return nothing ? nullptr : std::move(effects);

@@ -23,10 +23,12 @@ inline constexpr std::string_view kRecordFailedMessage =
     "the result of this check could not be stored";
 
 // What the verdict on a row's check writes; null where that is nothing. The page of `seen`, which
-// may be null, is kept at the row's first check, and where a change is told.
+// may be null, is kept at the row's first check, and where a change is told; where it failed the
+// picture of `failed_page` is, which may be null.
 std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, const Verdict& verdict,
-                                        const Observation* seen, const base::Clock& clock,
-                                        NotificationSink* sink);
+                                        const Observation* seen,
+                                        const std::shared_ptr<const domain::SeenPage>& failed_page,
+                                        const base::Clock& clock, NotificationSink* sink);
 
 // What a check writes that failed without an answer of a probe: an error event that says `message`,
 // and its notification.

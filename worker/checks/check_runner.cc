@@ -74,6 +74,7 @@ struct CheckRunner::Check {
   base::JsonText subject;
   std::string address;  // where the row is looked at, as in "https://shop.example"; once it failed
   base::JsonText context;
+  std::shared_ptr<const domain::SeenPage> failed_page{};  // of the last attempt that has one
   int attempts = 0;
   Stage stage = Stage::kWaits;
   std::chrono::nanoseconds started{};   // or begun, where it waited for its turn
@@ -216,6 +217,9 @@ void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
   request.until = check->chunk->looked_until;
   request.timeout = std::max(milliseconds(1), std::min(probe.config.timeout_ms, left));
   request.deadline_left = std::max(milliseconds(1), left);
+  request.on_failed_page = [check](std::shared_ptr<const domain::SeenPage> page) {
+    check->failed_page = std::move(page);
+  };
   request.on_turn =
       live_.Guard([this, check](milliseconds waited) { return OnTurn(*check, waited); });
   probe.probe->Start(std::move(request), live_.Guard([this, check](const ProbeResult& result) {
@@ -314,7 +318,7 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
   if (chunk->WantsResults()) {
     const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
     const auto* seen = std::get_if<domain::Observation>(&result);
-    auto effects = EffectsOf(*chunk, check->ref, verdict, seen, clock_, sink_);
+    auto effects = EffectsOf(*chunk, check->ref, verdict, seen, check->failed_page, clock_, sink_);
     if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;
     hooks_.result(chunk, {check->ref, verdict.outcome, std::move(effects), Origin::kProbed,
                           verdict.never_observed, seen != nullptr && seen->rendered});

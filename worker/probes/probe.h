@@ -50,6 +50,9 @@ inline std::size_t TextBytes(const ProbeSpec& spec) {
   for (const WatchedField& field : spec.watched) {
     bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
   }
+  for (const auto* parts : {&spec.options.ignore.patterns, &spec.options.ignore.selectors}) {
+    for (const std::string& part : *parts) bytes += sizeof(part) + part.size();
+  }
   for (const domain::PageStep& step : spec.options.steps) {
     bytes += sizeof(step) + step.target.size() + step.value.size() + step.only_if.size();
   }
@@ -83,6 +86,12 @@ struct ProbeRequest {
   // nothing. False before the first request: the check must not start any more, and the attempt
   // ends. Loop thread.
   std::function<bool(std::chrono::milliseconds waited)> on_turn{};
+  // If set: called where the attempt fails of a page that was rendered, before `done`, with its
+  // picture and no text. Loop thread.
+  std::function<void(std::shared_ptr<const domain::SeenPage> page)> on_failed_page{};
+  // If set: the page is rendered where its tier renders at all, and this is called with its picture
+  // in WebP and the list of its elements (net::Picture::elements), before `done`. Loop thread.
+  std::function<void(std::string picture, std::string elements)> on_shown{};
 };
 
 // Observes the current values of a row's watched fields: one attempt. Retries are the worker's.

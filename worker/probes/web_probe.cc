@@ -76,6 +76,10 @@ std::string Fingerprint(const ProbeSpec& spec) {
   for (const WatchedField& field : spec.watched) {
     text.append(1, '\0').append(field.name).append(1, '\0').append(field.description);
   }
+  for (const auto* parts : {&spec.options.ignore.patterns, &spec.options.ignore.selectors}) {
+    text.append(1, '\0');
+    for (const std::string& part : *parts) text.append(1, '\0').append(part);
+  }
   return base::Sha256(text);
 }
 
@@ -161,18 +165,49 @@ void AddPicture(std::string file, PageReading* reading) {
   if (reading->text) reading->text->kept = seen->page;
 }
 
+using Shown = std::function<void(std::string picture, std::string elements)>;
+
 // Hands the reading on, with a picture where the page is open and is kept. The check waits for the
 // picture: what is open is closed as soon as nothing needs it.
 void Picture(const std::shared_ptr<net::OpenPage>& open, const ProbeSpec& spec,
-             const FieldSet::IsKept& is_news, const PageReading& reading,
+             const FieldSet::IsKept& is_news, const Shown& shown, const PageReading& reading,
              const std::function<void(PageReading)>& done) {
+  if (open != nullptr && shown) {
+    return open->TakePicture({OutlinedOf(spec), true},
+                             [reading, shown, done](net::Picture picture) {
+                               if (!picture.file.empty())
+                                 shown(std::move(picture.file), std::move(picture.elements));
+                               done(reading);
+                             });
+  }
   const auto* seen = std::get_if<Observation>(&reading.result);
-  const bool wants = open != nullptr && seen != nullptr && seen->page != nullptr && is_news(*seen);
+  const bool wants =
+      open != nullptr && is_news && seen != nullptr && seen->page != nullptr && is_news(*seen);
   if (!wants) return done(reading);
-  open->TakePicture(OutlinedOf(spec),
-                    [kept = PageReading(reading), done](std::string file) mutable {
-                      AddPicture(std::move(file), &kept);
+  open->TakePicture({OutlinedOf(spec)},
+                    [kept = PageReading(reading), done](net::Picture picture) mutable {
+                      AddPicture(std::move(picture.file), &kept);
                       done(std::move(kept));
+                    });
+}
+
+using FailedPage = std::function<void(std::shared_ptr<const domain::SeenPage> page)>;
+
+// Hands the failure on, and what the page looked like where it was rendered.
+void PictureFailure(const std::shared_ptr<net::OpenPage>& open, const std::string& url,
+                    const FailedPage& told, ProbeFailure failure,
+                    const std::function<void(PageReading)>& done) {
+  if (open == nullptr || !told) return done({std::move(failure), {}});
+  open->TakePicture({},
+                    [failure = std::move(failure), url, told, done](net::Picture picture) mutable {
+                      if (!picture.file.empty()) {
+                        domain::SeenPage page;
+                        page.url = url;
+                        page.picture_hash = base::Sha256(picture.file);
+                        page.picture = std::move(picture.file);
+                        told(std::make_shared<const domain::SeenPage>(std::move(page)));
+                      }
+                      done({std::move(failure), {}});
                     });
 }
 
@@ -183,7 +218,7 @@ html::Fetched ReadText(const SharedFields& kept, const ProbeSpec& spec, std::siz
   if (kept != nullptr) {
     return AsFetched(kept->fields.Read(page, time.stop(), text_bytes_max, is_kept));
   }
-  const auto compiled = FieldSet::Compile(spec.watched);
+  const auto compiled = FieldSet::Compile(spec.watched, spec.options.ignore);
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) return *failure;
   time.Begin();
   return AsFetched(std::get<FieldSet>(compiled).Read(page, time.stop(), text_bytes_max, is_kept));
@@ -309,7 +344,7 @@ void WebProbe::Impl::Compile(Check check) {
   const bool posted =
       pool.Post(request.org_id, [id, spec = request.spec, weak = weak_from_this(), &to = loop] {
         const auto began = base::SystemClock().SinceBoot();
-        auto result = FieldSet::Compile(spec->watched);
+        auto result = FieldSet::Compile(spec->watched, spec->options.ignore);
         CompileResult compiled;
         if (auto* fields = std::get_if<FieldSet>(&result)) {
           compiled = std::make_shared<const CompiledFields>(
@@ -426,23 +461,26 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
   };
   const FieldSet::IsKept is_news = IsNewsOf(check.request);
   const auto open = std::make_shared<std::shared_ptr<net::OpenPage>>();
-  if (is_news) {
+  const bool shows = check.request.on_shown != nullptr;
+  if (is_news || shows) {
     fetch.on_open = [open](std::shared_ptr<net::OpenPage> page) { *open = std::move(page); };
   }
   std::function<void(html::Fetched)> then = [done = std::move(check.done), url, open, is_news,
+                                             told = std::move(check.request.on_failed_page),
+                                             shown = std::move(check.request.on_shown),
                                              spec = check.request.spec](html::Fetched fetched) {
     if (const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched)) {
       // Under this key nothing else is kept.
       const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
       if (!html::LeadsToLogin(url, reading)) {
-        return Picture(std::exchange(*open, nullptr), *spec, is_news, reading, done);
+        return Picture(std::exchange(*open, nullptr), *spec, is_news, shown, reading, done);
       }
       fetched = html::LoginRequired(reading);
     }
     auto& failure = std::get<ProbeFailure>(fetched);
     failure.message +=
         fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
-    done({std::move(failure), {}});
+    PictureFailure(std::exchange(*open, nullptr), url, told, std::move(failure), done);
   };
   if (RenderOf(*check.request.spec) == Render::kAuto && !fetch.render) {
     const auto began = clock.SinceBoot();
@@ -469,6 +507,7 @@ Render WebProbe::Impl::RenderOf(const ProbeSpec& spec) const {
 
 bool WebProbe::Impl::RendersFirst(const Check& check) {
   const Render asked = RenderOf(*check.request.spec);
+  if (asked == Render::kAuto && check.request.on_shown) return true;
   if (asked != Render::kAuto) return asked == Render::kAlways;
   const auto since = scripted.Find(HostOf(check.url));
   return since && clock.SinceBoot() - *since < kScriptedFor;

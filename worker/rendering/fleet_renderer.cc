@@ -22,6 +22,9 @@ constexpr milliseconds kMembersEvery{5000};
 // Answers that are read at once, each of which may be large.
 constexpr std::size_t kCollectedMax = 4;
 
+// What a picture may take beyond its own time: both ways.
+constexpr milliseconds kPictureSlack{5000};
+
 constexpr const char* kNobody = "no process with the role browser is alive";
 
 net::RenderedPage Failed(const std::string& url, HttpErrorClass error_class, std::string error) {
@@ -125,19 +128,26 @@ lease::Step<FleetRenderer::Look>::Job FleetRenderer::BeginLook() {
   for (const auto& [id, page] : pages_) {
     if (page.stage != Page::Stage::kAsked) ids.push_back(id);
   }
-  if (ids.empty() && cancelled_.empty()) return nullptr;
+  if (ids.empty() && cancelled_.empty() && pictures_.empty()) return nullptr;
   const bool renew = clock_.SinceBoot() - renewed_at_ >= kRenewEvery;
   if (renew) renewed_at_ = clock_.SinceBoot();
-  return
-      [ids = std::move(ids), renew, gone = std::exchange(cancelled_, {})](store::Session& session) {
-        if (!gone.empty()) store::CancelRenders(session, gone);
-        if (ids.empty()) return Look();
-        return Look{.news = store::LookAtRenders(session, ids, renew, kRenderAsked)};
-      };
+  return [ids = std::move(ids), renew, gone = std::exchange(cancelled_, {}),
+          pictures = std::exchange(pictures_, {})](store::Session& session) {
+    Look look;
+    look.told = !gone.empty() || !pictures.empty();
+    if (!gone.empty()) store::CancelRenders(session, gone);
+    for (const auto& [id, request] : pictures) store::AskForPicture(session, id, request);
+    if (!ids.empty()) look.news = store::LookAtRenders(session, ids, renew, kRenderAsked);
+    return look;
+  };
 }
 
 lease::Step<FleetRenderer::Look>::Then FleetRenderer::OnLook(Look look) {
-  for (auto& [id, page] : look.pages) Finish(id, std::move(page));
+  for (auto& [id, page] : look.pages) OnCollected(id, std::move(page));
+  for (const auto& [id, answer] : look.pictures) {
+    auto node = pages_.extract(id);
+    if (!node.empty()) node.mapped().pictured(UnpackPicture(answer));
+  }
   for (const base::Uuid& id : look.accepted) {
     const auto it = pages_.find(id);
     if (it == pages_.end() || it->second.stage != Page::Stage::kOffered) continue;
@@ -145,7 +155,7 @@ lease::Step<FleetRenderer::Look>::Then FleetRenderer::OnLook(Look look) {
     it->second.stage = begun ? Page::Stage::kTaken : Page::Stage::kWaits;
     it->second.since = clock_.SinceBoot();
   }
-  if (!look.begun.empty()) signals_.Raise(store::Signal::kRender);
+  if (!look.begun.empty() || look.told) signals_.Raise(store::Signal::kRender);
   std::vector<store::Lease> accept;
   std::vector<base::Uuid> collect;
   for (const store::RenderNews& one : look.news) OnNews(one, &accept, &collect);
@@ -153,21 +163,80 @@ lease::Step<FleetRenderer::Look>::Then FleetRenderer::OnLook(Look look) {
   const bool more = collect.size() > kCollectedMax;
   if (more) collect.resize(kCollectedMax);
   if (accept.empty() && collect.empty()) {
-    return look.pages.empty() && cancelled_.empty() ? lease::kAtPoll : lease::kAtOnce;
+    const bool more_to_tell = !cancelled_.empty() || !pictures_.empty();
+    return look.pages.empty() && !more_to_tell ? lease::kAtPoll : lease::kAtOnce;
   }
+  return Collect(std::move(accept), std::move(collect));
+}
+
+lease::Step<FleetRenderer::Look>::Then FleetRenderer::Collect(std::vector<store::Lease> accept,
+                                                              std::vector<base::Uuid> ids) {
   std::map<base::Uuid, base::Uuid> org_of;
-  for (const base::Uuid& id : collect) org_of.emplace(id, pages_.at(id).request.org_id);
-  return [accept = std::move(accept), collect = std::move(collect), org_of = std::move(org_of),
+  std::vector<base::Uuid> pictures;
+  std::vector<base::Uuid> held;
+  std::vector<base::Uuid> others;
+  for (const base::Uuid& id : ids) {
+    const Page& page = pages_.at(id);
+    org_of.emplace(id, page.request.org_id);
+    (page.stage == Page::Stage::kPictured ? pictures
+     : page.request.holds_open            ? held
+                                          : others)
+        .push_back(id);
+  }
+  return [accept = std::move(accept), pictures = std::move(pictures), held = std::move(held),
+          others = std::move(others), org_of = std::move(org_of),
           &security = security_](store::Session& session) {
     Look then;
     for (const store::Lease& offer : accept) then.accepted.push_back(offer.id);
     if (!accept.empty()) then.begun = store::AcceptRenders(session, accept);
-    if (collect.empty()) return then;
-    for (const auto& [id, answer] : store::CollectRenders(session, collect)) {
-      then.pages.emplace(id, Unpacked(answer, {security, org_of.at(id)}));
-    }
+    if (!pictures.empty()) then.pictures = store::CollectRenders(session, pictures);
+    const auto unpack = [&](const std::map<base::Uuid, std::string>& answers) {
+      for (const auto& [id, answer] : answers) {
+        then.pages.emplace(id, Unpacked(answer, {security, org_of.at(id)}));
+      }
+    };
+    if (!others.empty()) unpack(store::CollectRenders(session, others));
+    if (!held.empty()) unpack(store::CollectHeldRenders(session, held));
     return then;
   };
+}
+
+// A page that is open there stays in the books until its picture has come, or nobody wants it.
+void FleetRenderer::OnCollected(const base::Uuid& id, net::RenderedPage page) {
+  const auto it = pages_.find(id);
+  if (it == pages_.end()) return;
+  const bool is_open = page.open != nullptr && page.open->taken().empty();
+  if (!is_open) {
+    if (it->second.request.holds_open) cancelled_.push_back(id);
+    return Finish(id, std::move(page));
+  }
+  it->second.stage = Page::Stage::kHeld;
+  it->second.since = clock_.SinceBoot();
+  page.open = std::make_unique<net::OpenPage>(net::OpenPage::Elsewhere{
+      .picture = live_.Guard([this, id](const net::PictureOrder& order,
+                                        std::function<void(net::Picture picture)> done) {
+        AskForPicture(id, order, std::move(done));
+      }),
+      .close = live_.Guard([this, id] { Close(id); })});
+  const auto done = std::exchange(it->second.done, {});
+  done(std::move(page));
+}
+
+void FleetRenderer::AskForPicture(const base::Uuid& id, const net::PictureOrder& order,
+                                  std::function<void(net::Picture picture)> done) {
+  const auto it = pages_.find(id);
+  if (it == pages_.end()) return done({});
+  it->second.stage = Page::Stage::kPictured;
+  it->second.since = clock_.SinceBoot();
+  it->second.pictured = std::move(done);
+  pictures_.emplace(id, PackPictureRequest(order));
+  look_.Wake();
+}
+
+void FleetRenderer::Close(const base::Uuid& id) {
+  if (pages_.erase(id) == 0) return;
+  cancelled_.push_back(id);
+  look_.Wake();
 }
 
 void FleetRenderer::OnNews(const store::RenderNews& one, std::vector<store::Lease>* accept,
@@ -207,7 +276,10 @@ void FleetRenderer::EndOverdue() {
   for (const auto& [id, page] : pages_) {
     if (page.stage == Page::Stage::kAsked) continue;
     const bool waits = page.stage == Page::Stage::kWaits;
-    const milliseconds most = waits ? page.request.wait_max : page.request.timeout + kRenderSlack;
+    const bool is_open = page.stage == Page::Stage::kHeld || page.stage == Page::Stage::kPictured;
+    const milliseconds most = waits     ? page.request.wait_max
+                              : is_open ? net::kPictureTimeMax + kPictureSlack
+                                        : page.request.timeout + kRenderSlack;
     if (now - page.since > most) over.emplace_back(id, waits);
   }
   for (const auto& [id, waits] : over) {
@@ -247,17 +319,20 @@ void FleetRenderer::OnMembers(const store::BrowserMembers& members) {
 void FleetRenderer::Fail(const base::Uuid& id, HttpErrorClass error_class,
                          const std::string& error) {
   cancelled_.push_back(id);
+  pictures_.erase(id);
   Finish(id, Failed(pages_.at(id).request.url, error_class, error));
 }
 
 void FleetRenderer::Finish(const base::Uuid& id, net::RenderedPage page) {
   auto node = pages_.extract(id);
-  if (!node.empty()) node.mapped().done(std::move(page));
+  if (node.empty()) return;
+  if (node.mapped().pictured) return node.mapped().pictured({});
+  if (node.mapped().done) node.mapped().done(std::move(page));
 }
 
 void FleetRenderer::Show() {
   const auto open = std::count_if(pages_.begin(), pages_.end(), [](const auto& one) {
-    return one.second.stage == Page::Stage::kOffered || one.second.stage == Page::Stage::kTaken;
+    return one.second.stage >= Page::Stage::kOffered;
   });
   const auto all = static_cast<std::int64_t>(pages_.size());
   metrics_.SetBrowser(open, all - open, 0);

@@ -37,10 +37,13 @@ inline constexpr std::size_t kRendersAskedMax = 10'000;
 // Has pages rendered by processes of the role browser (render_server.h), by way of the database.
 //
 //   asked ──its row is there──▶ waits ──offered──▶ may it begin? ──yes──▶ taken ──answered──▶ done
-//     │                         │  ▲                    │no                 │
+//     │                         │  ▲                    │no                 │             or held
 //     │                         │  └── its browser's process died ──────────┤
 //     └── the database is away ─┴── its wait is over, ──┴── its time is over┴──▶ done, failed
 //                                   nobody renders
+//
+//   held ──its picture is wanted──▶ pictured ──answered──▶ done
+//     └──────── it is not ────────────┴── its time is over ──▶ done, and closed there
 //
 // While no process of that role is alive, pages fail as `connect`: those that were rendered until
 // now must not be read as they are sent, which would be a change. Where none was seen since Start,
@@ -76,21 +79,26 @@ class FleetRenderer final : public net::Renderer {
 
   struct Page {
     enum class Stage {
-      kAsked,    // its row is being written
-      kWaits,    // for a browser
-      kOffered,  // one was told that it may begin
-      kTaken,    // a browser has it
+      kAsked,     // its row is being written
+      kWaits,     // for a browser
+      kOffered,   // one was told that it may begin
+      kTaken,     // a browser has it
+      kHeld,      // it was answered, and is open there until it is said whether it is pictured
+      kPictured,  // its picture was asked for
     };
     net::RenderRequest request;
     std::function<void(net::RenderedPage page)> done;
     Stage stage = Stage::kAsked;
     std::chrono::nanoseconds since{};  // since boot, of the stage
+    std::function<void(net::Picture picture)> pictured{};
   };
 
   // What one look at the pages of this process does, and what it brings.
   struct Look {
     std::vector<store::RenderNews> news{};
     std::map<base::Uuid, net::RenderedPage> pages{};
+    std::map<base::Uuid, std::string> pictures{};  // messages
+    bool told = false;  // the browsers of open pages: of pictures, or that there will be none
     std::vector<base::Uuid> accepted{};
     std::vector<base::Uuid> begun{};  // of those that were to be accepted
   };
@@ -100,6 +108,11 @@ class FleetRenderer final : public net::Renderer {
   void OnNews(const store::RenderNews& one, std::vector<store::Lease>* accept,
               std::vector<base::Uuid>* collect);
   void OnMembers(const store::BrowserMembers& members);
+  lease::Step<Look>::Then Collect(std::vector<store::Lease> accept, std::vector<base::Uuid> ids);
+  void OnCollected(const base::Uuid& id, net::RenderedPage page);
+  void AskForPicture(const base::Uuid& id, const net::PictureOrder& order,
+                     std::function<void(net::Picture picture)> done);
+  void Close(const base::Uuid& id);
   void EndOverdue();
   void OnAsked(const base::Uuid& id, bool written);
   void Fail(const base::Uuid& id, net::HttpErrorClass error_class, const std::string& error);
@@ -118,7 +131,8 @@ class FleetRenderer final : public net::Renderer {
   std::atomic<Members> members_ = Members::kAwaited;
   std::chrono::nanoseconds started_at_{};  // since boot
   std::map<base::Uuid, Page> pages_;
-  std::vector<base::Uuid> cancelled_;  // their rows are still to go
+  std::vector<base::Uuid> cancelled_;           // their rows are still to go
+  std::map<base::Uuid, std::string> pictures_;  // that are still to be asked for
   std::chrono::nanoseconds renewed_at_{};
   lease::Step<Look> look_;
   lease::Step<store::BrowserMembers> watch_;

@@ -32,7 +32,7 @@ void EachOfRequest(Fields&& field, Request& request) {
   field("wait_for", wait_for);
   field("timeout_ms", timeout);
   field("reads_cookies", reads_cookies);
-  field("takes_picture", holds_open);
+  field("holds_open", holds_open);
 }
 
 template <typename Fields, typename Response>
@@ -213,6 +213,38 @@ void ReadActions(const std::string& text, net::RenderRequest* request) {
 
 }  // namespace
 
+std::string PackPictureRequest(const net::PictureOrder& order) {
+  base::Json list = base::Json::array();
+  for (const net::Outlined& one : order.outlined) {
+    list.push_back({{"is_xpath", one.is_xpath}, {"selector", one.selector}});
+  }
+  return base::DumpJson({{"outlined", std::move(list)}, {"lists_elements", order.lists_elements}});
+}
+
+net::PictureOrder UnpackPictureRequest(const std::string& message) {
+  net::PictureOrder order;
+  base::Json document;
+  if (base::ParseJson(message, &document) || !document.is_object()) return order;
+  order.lists_elements = document.value("lists_elements", false);
+  for (const base::Json& one : document.value("outlined", base::Json::array())) {
+    if (!one.is_object()) continue;
+    order.outlined.push_back({one.value("is_xpath", false), one.value("selector", "")});
+  }
+  return order;
+}
+
+std::string PackPicture(const net::Picture& picture) {
+  const std::vector<std::uint8_t> bytes =
+      base::Json::to_cbor({{"file", picture.file}, {"elements", picture.elements}});
+  return {bytes.begin(), bytes.end()};
+}
+
+net::Picture UnpackPicture(const std::string& message) {
+  const base::Json document = base::Json::from_cbor(message, true, false);
+  if (!document.is_object()) return {};
+  return {document.value("file", ""), document.value("elements", "")};
+}
+
 std::string PackRenderRequest(const net::RenderRequest& request, const RenderSeal& seal) {
   base::Json document = base::Json::object();
   EachOfRequest(Writer{document}, request);
@@ -238,7 +270,7 @@ net::RenderRequest UnpackRenderRequest(const std::string& message, const RenderS
 std::string PackRenderedPage(const net::RenderedPage& page, const RenderSeal& seal) {
   base::Json document = base::Json::object();
   EachOfPage(Writer{document}, page);
-  if (page.open != nullptr) document["picture"] = page.open->taken();
+  if (page.open != nullptr) document["picture"] = page.open->taken();  // empty: it is open
   if (!page.cookies.empty()) PutSealed(&document, net::CookiesText(page.cookies), seal);
   const std::vector<std::uint8_t> plain = base::Json::to_cbor(document);
   if (plain.size() <= kRenderMessageBytesMax) return Compressed(plain);

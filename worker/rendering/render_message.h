@@ -32,7 +32,14 @@ std::string PackRenderRequest(const net::RenderRequest& request, const RenderSea
 // Throw std::invalid_argument for what is no such message, or whose secrets cannot be opened.
 net::RenderRequest UnpackRenderRequest(const std::string& message, const RenderSeal& seal);
 
-// One that is too long becomes a page that failed as `body_too_large`.
+// What is asked of the picture of a page that stays open, and its answer. What is none is empty.
+std::string PackPictureRequest(const net::PictureOrder& order);
+net::PictureOrder UnpackPictureRequest(const std::string& message);
+std::string PackPicture(const net::Picture& picture);
+net::Picture UnpackPicture(const std::string& message);
+
+// One that is too long becomes a page that failed as `body_too_large`. A page that is open arrives
+// with an OpenPage that has taken nothing; the picture of a page that failed arrives with it.
 std::string PackRenderedPage(const net::RenderedPage& page, const RenderSeal& seal);
 net::RenderedPage UnpackRenderedPage(const std::string& message, const RenderSeal& seal);
 

@@ -118,17 +118,30 @@ std::vector<store::Lease> RenderServer::TakeUnaccepted() {
   return gone;
 }
 
+// Those whose time is over are closed.
+std::vector<store::Lease> RenderServer::OpenPages() {
+  const auto now = clock_.SinceBoot();
+  std::erase_if(held_,
+                [now](const auto& one) { return now - one.second.since > net::kHeldOpenMax; });
+  std::vector<store::Lease> open;
+  for (const auto& [id, held] : held_) open.push_back(held.lease);
+  return open;
+}
+
 lease::Step<RenderServer::Served>::Job RenderServer::BeginServing() {
   auto gone = TakeUnaccepted();
   std::vector<store::Lease> offers;
   for (const auto& [id, page] : pages_) {
     if (page.stage == Page::Stage::kOffered) offers.push_back(page.lease);
   }
+  auto open = OpenPages();
   const auto room = static_cast<int>(Room());
-  if (gone.empty() && offers.empty() && room == 0) return nullptr;
-  return [gone = std::move(gone), offers = std::move(offers), room,
+  if (gone.empty() && offers.empty() && open.empty() && room == 0) return nullptr;
+  return [gone = std::move(gone), offers = std::move(offers), open = std::move(open), room,
           turns = shares_.Turns()](store::Session& session) {
     Served served;
+    if (!open.empty()) served.open = store::LookAtOpenPages(session, open);
+    for (const store::Lease& page : open) served.looked.push_back(page.id);
     if (!gone.empty()) store::ForgetRenders(session, gone);
     if (!offers.empty()) served.taken = store::TakenRenders(session, offers);
     if (room == 0) return served;
@@ -139,6 +152,7 @@ lease::Step<RenderServer::Served>::Job RenderServer::BeginServing() {
 }
 
 lease::NextRun RenderServer::OnServed(Served served) {
+  OnOpenPages(served);
   for (const base::Uuid& id : served.taken) {
     const auto it = pages_.find(id);
     if (it != pages_.end() && it->second.stage == Page::Stage::kOffered) Begin(id);
@@ -152,6 +166,34 @@ lease::NextRun RenderServer::OnServed(Served served) {
   if (!org_ids.empty()) signals_.Raise(store::Signal::kRendered);
   if (drain_.begun()) GiveBackOffers();
   return lease::kAtPoll;
+}
+
+// A page that nobody asks for any more is closed.
+void RenderServer::OnOpenPages(const Served& served) {
+  for (const base::Uuid& id : served.looked) {
+    const auto asked = served.open.find(id);
+    if (asked != served.open.end() && asked->second.empty()) continue;  // not decided yet
+    auto node = held_.extract(id);
+    if (node.empty() || asked == served.open.end()) continue;
+    TakePicture(std::move(node.mapped()), asked->second);
+  }
+}
+
+void RenderServer::TakePicture(Held held, const std::string& request) {
+  const std::shared_ptr<net::OpenPage> page = std::move(held.page);
+  page->TakePicture(UnpackPictureRequest(request),
+                    live_.Guard([this, lease = held.lease, page](net::Picture picture) {
+                      serve_.Wake();  // there is room
+                      store::RunAsync<bool>(
+                          pool_, loop_,
+                          [lease, answer = PackPicture(picture)](store::Session& session) {
+                            return store::AnswerRender(session, lease, answer);
+                          },
+                          live_.Guard([this](const std::variant<bool, store::Failure>& written) {
+                            if (std::holds_alternative<bool>(written))
+                              signals_.Raise(store::Signal::kRendered);
+                          }));
+                    }));
 }
 
 void RenderServer::Hold(store::ClaimedRender claimed, const base::Uuid& token) {
@@ -183,14 +225,13 @@ void RenderServer::Begin(const base::Uuid& id) {
 
 void RenderServer::OnRendered(const base::Uuid& id, const base::Uuid& token,
                               net::RenderedPage rendered) {
-  if (rendered.open == nullptr) return Answer(id, token, std::move(rendered));
-  // Whether it is kept is known to who asks alone, after the page has gone.
-  const std::shared_ptr<net::OpenPage> open = std::move(rendered.open);
-  const auto page = std::make_shared<net::RenderedPage>(std::move(rendered));
-  open->TakePicture({}, live_.Guard([this, id, token, page, open](std::string file) {
-    page->open = std::make_unique<net::OpenPage>(std::move(file));
-    Answer(id, token, std::move(*page));
-  }));
+  const bool is_open = rendered.open != nullptr && rendered.open->taken().empty();
+  const auto it = pages_.find(id);
+  if (is_open && it != pages_.end() && it->second.lease.token == token) {
+    // Whether its picture is wanted is known once its fields were found, to who asks.
+    it->second.open = std::exchange(rendered.open, std::make_unique<net::OpenPage>(std::string()));
+  }
+  Answer(id, token, std::move(rendered));
 }
 
 void RenderServer::Answer(const base::Uuid& id, const base::Uuid& token,
@@ -218,9 +259,11 @@ void RenderServer::OnAnswered(const base::Uuid& id, const base::Uuid& token, boo
   if (written) signals_.Raise(store::Signal::kRendered);
   const auto it = pages_.find(id);
   if (it == pages_.end() || it->second.lease.token != token) return;
+  Held held{it->second.lease, std::move(it->second.open), clock_.SinceBoot()};
   pages_.erase(it);
   if (written) {
     (void)leases_.Drop(id);
+    if (held.page != nullptr && !drain_.begun()) held_.insert_or_assign(id, std::move(held));
   } else {
     leases_.GiveBack({id});  // somebody renders it again
   }
@@ -246,6 +289,7 @@ void RenderServer::GiveBackOffers() {
 
 void RenderServer::Drain(std::function<void()> done) {
   drain_.Begin(std::move(done));
+  held_.clear();
   serve_.Drain([this] {
     GiveBackOffers();
     drain_.Check();

@@ -75,18 +75,31 @@ class RenderServer {
     store::Lease lease;
     net::RenderRequest request;
     Stage stage = Stage::kOffered;
-    std::chrono::nanoseconds since{};  // since boot: of the offer
+    std::chrono::nanoseconds since{};       // since boot: of the offer
+    std::shared_ptr<net::OpenPage> open{};  // once it was rendered, where it is
   };
   // What one look at the table brings.
   struct Served {
     std::vector<base::Uuid> taken{};
     base::Uuid token{};
     std::vector<store::ClaimedRender> claimed{};
+    // What was looked for of open pages, and what is asked of those that are still asked for.
+    std::vector<base::Uuid> looked{};
+    std::map<base::Uuid, std::string> open{};
+  };
+  // A page that was answered and is open until who asked says whether it wants its picture.
+  struct Held {
+    store::Lease lease;
+    std::shared_ptr<net::OpenPage> page;
+    std::chrono::nanoseconds since{};  // since boot
   };
 
   lease::Step<Served>::Job BeginServing();
   lease::NextRun OnServed(Served served);
   std::vector<store::Lease> TakeUnaccepted();
+  std::vector<store::Lease> OpenPages();
+  void OnOpenPages(const Served& served);
+  void TakePicture(Held held, const std::string& request);
   void Hold(store::ClaimedRender claimed, const base::Uuid& token);
   void Begin(const base::Uuid& id);
   void OnRendered(const base::Uuid& id, const base::Uuid& token, net::RenderedPage rendered);
@@ -106,6 +119,7 @@ class RenderServer {
   const std::function<std::size_t()> busy_;
   const base::Logger log_;
   std::map<base::Uuid, Page> pages_;
+  std::map<base::Uuid, Held> held_;
   RenderShares shares_;
   lease::Step<Served> serve_;
   lease::LeaseKeeper leases_;

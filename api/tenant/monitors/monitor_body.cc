@@ -92,7 +92,14 @@ void CheckSteps(const domain::ProbeOptions& options, bool has_headers,
 }  // namespace
 
 void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has_headers,
-                const net::AddressPolicy& policy, const config::Config& config) {
+                const net::AddressPolicy& policy, const config::Config& config,
+                const SelectorFault& selector_fault) {
+  for (const std::string& selector : options.ignore.selectors) {
+    const auto fault = selector_fault("probe.ignore", "css:" + selector);
+    if (!fault) continue;
+    throw rest::Refusal(400, "invalid_ignore",
+                        fmt::format("{} It is {}", *fault, rest::Quoted(selector)));
+  }
   const std::string name(domain::TierName(tier));
   const auto it = config.probes.find(name);
   const bool reads_pages = it != config.probes.end() && it->second.kind == "web";

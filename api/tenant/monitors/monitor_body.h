@@ -162,8 +162,10 @@ void CheckSecretsToKeep(const base::Json& probe, const std::optional<std::string
                         rest::Problems* problems);
 
 // Refuses (400) options that ask for more than the tier gives, that cannot be served beside request
-// headers, or that go to an address where no page of a tenant's may be.
+// headers, that go to an address where no page of a tenant's may be, or that ignore what a selector
+// says which cannot be read.
 void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has_headers,
-                const net::AddressPolicy& policy, const config::Config& config);
+                const net::AddressPolicy& policy, const config::Config& config,
+                const SelectorFault& selector_fault);
 
 }  // namespace vedette::api

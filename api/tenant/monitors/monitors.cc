@@ -171,7 +171,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   if (body.probe) {
     const auto options = domain::ReadProbeOptions(*body.probe);
     CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
-               call.parts.config);
+               call.parts.config, call.parts.selector_fault);
     monitor.login = LoginOf(call, options, domain::TakeSecrets(&*body.probe));
     monitor.probe_json = base::DumpJson(*body.probe);
   }
@@ -329,8 +329,8 @@ void ReadProbeChange(const Call& call, const domain::Monitor& monitor, const Upd
   const bool has_headers = body.request_headers ? body.request_headers->has_value()
                                                 : !monitor.request_header_names.empty();
   CheckProbe(domain::ParseProbeOptions(change->probe_json.value_or(monitor.probe_json)),
-             change->tier.value_or(monitor.tier), has_headers, call.parts.policy,
-             call.parts.config);
+             change->tier.value_or(monitor.tier), has_headers, call.parts.policy, call.parts.config,
+             call.parts.selector_fault);
 }
 
 // What an update asks for, with its rules and features validated.

@@ -9,6 +9,7 @@
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
 #include "api/tenant/outgoing.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -59,8 +60,36 @@ base::Json RowJson(const std::string& subject_json, const domain::ObservationRes
   return row;
 }
 
+// Base64 as RFC 4648, section 4, has it: what every browser decodes.
+std::string Base64(std::string_view bytes) {
+  std::string text = base::Base64UrlEncode(bytes);
+  std::replace(text.begin(), text.end(), '-', '+');
+  std::replace(text.begin(), text.end(), '_', '/');
+  text.append((4 - text.size() % 4) % 4, '=');
+  return text;
+}
+
+// Null where the page was not rendered.
+base::Json ScreenshotJson(const PreviewOutcome& outcome) {
+  if (outcome.picture.empty()) return nullptr;
+  base::Json elements = base::Json::array();
+  base::Json listed;
+  if (!base::ParseJson(outcome.elements, &listed) && listed.is_array()) {
+    for (const base::Json& one : listed) {
+      if (!one.is_array() || one.size() != 6) continue;
+      elements.push_back({{"x", one[0]},
+                          {"y", one[1]},
+                          {"width", one[2]},
+                          {"height", one[3]},
+                          {"selector", one[4]},
+                          {"text", one[5]}});
+    }
+  }
+  return {{"image", Base64(outcome.picture)}, {"elements", std::move(elements)}};
+}
+
 rest::Reply PreviewReply(const std::vector<std::string>& subjects, const base::Json& warnings,
-                         const PreviewOutcome& outcome) {
+                         bool shows, const PreviewOutcome& outcome) {
   using Refusal = PreviewOutcome::Refusal;
   if (outcome.refusal == Refusal::kAll) {
     return rest::Unavailable("too many previews are under way");
@@ -75,15 +104,26 @@ rest::Reply PreviewReply(const std::vector<std::string>& subjects, const base::J
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     rows.push_back(RowJson(subjects[i], outcome.rows[i]));
   }
-  return {200, base::DumpJson({{"rows", std::move(rows)}, {"warnings", warnings}})};
+  base::Json body{{"rows", std::move(rows)}, {"warnings", warnings}};
+  if (shows) body["screenshot"] = ScreenshotJson(outcome);
+  return {200, base::DumpJson(body)};
 }
 
-// The body of POST /monitors, of which a preview needs rows, key_columns and struct alone.
-CreateBody ReadBody(Call& call) {
+// The body of POST /monitors, of which a preview needs rows, key_columns and struct alone; and
+// whether it is to show the first row's page.
+CreateBody ReadBody(Call& call, bool* shows) {
   const config::LimitsConfig& limits = call.parts.config.limits;
   auto body = ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, limits.rows_per_request_max));
   if (!body.members.contains("name")) body.members["name"] = kNamedBy;
   rest::Problems problems;
+  if (const auto it = body.members.find("screenshot"); it != body.members.end()) {
+    if (!it->is_boolean()) {
+      problems.Add(rest::BodyReader::Loc("screenshot"), "bool_type", "Input should be a boolean",
+                   *it);
+    }
+    *shows = *it == true;
+    body.members.erase("screenshot");
+  }
   CreateBody read = ReadCreateBody(std::move(body), limits, &problems);
   if (read.resource_handle_id) {
     problems.Add(base::Json::array({"body", "resource_handle_id"}), "value_error",
@@ -107,7 +147,8 @@ base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrde
 }  // namespace
 
 rest::Handled PreviewMonitor(Call& call) {
-  auto body = ReadBody(call);
+  bool shows = false;
+  auto body = ReadBody(call, &shows);
   CreateOrder judged =
       TakeOrder(&body, call.parts.config.limits, call.parts.policy, call.parts.clock.Now());
   CheckFrequency(call, judged.frequency.needs_testing);
@@ -119,7 +160,7 @@ rest::Handled PreviewMonitor(Call& call) {
   }
   const auto options = body.probe ? domain::ReadProbeOptions(*body.probe) : domain::ProbeOptions();
   CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
-             call.parts.config);
+             call.parts.config, call.parts.selector_fault);
   base::Json warnings = WarningsOf(call, body, judged);
   PreviewRequest request{.org_id = call.caller.org_id,
                          .tier = judged.tier,
@@ -129,7 +170,8 @@ rest::Handled PreviewMonitor(Call& call) {
                          .rows = std::move(judged.rows),
                          .request_headers = std::move(body.request_headers),
                          .options = options,
-                         .secrets = {}};
+                         .secrets = {},
+                         .shows = shows};
   if (body.probe) request.secrets = domain::TakeSecrets(&*body.probe);
   for (const auto& [name, description] : body.watched.items()) {
     request.watched.push_back({name, description.get<std::string>()});
@@ -138,9 +180,9 @@ rest::Handled PreviewMonitor(Call& call) {
   std::vector<std::string> subjects;
   for (const domain::RowValues& row : request.rows) subjects.push_back(row.subject_json);
   call.parts.previewer.Preview(std::move(request),
-                               [answer = call.answer, subjects = std::move(subjects),
+                               [answer = call.answer, subjects = std::move(subjects), shows,
                                 warnings = std::move(warnings)](const PreviewOutcome& outcome) {
-                                 answer->Send(PreviewReply(subjects, warnings, outcome));
+                                 answer->Send(PreviewReply(subjects, warnings, shows, outcome));
                                });
   return rest::Parked{};
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "base/compression.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "domain/email/find_request.h"
 #include "domain/email/suppression.h"
@@ -373,6 +375,36 @@ TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
   EXPECT_EQ(erased["monitor_rows"][0]["row_id"], made.row_ids.at(0).ToString());
   EXPECT_EQ(Sql("select subject ->> 'contact' from monitor_row where position = 0"),
             "Ann <ann.zyxwvut@acme.com>");
+}
+
+// A page that names her goes with its picture and that of its row's last failure; another one of
+// the same picture keeps it.
+TEST_F(Erasure, SnapshotsWhosePagesNameThePersonGoAndOthersStay) {
+  const auto keep = [&](const std::string& text, const std::string& picture, int tick) {
+    const std::string id = base::Uuid::V4().ToString();
+    const auto hex = [](const std::string& bytes) { return "'\\x" + base::HexEncode(bytes) + "'"; };
+    const std::string texts = base::Sha256(text);
+    Sql("insert into snapshot_content (org_id, hash, body) values ('" + org + "', " + hex(texts) +
+        ", " + hex(base::Compressed(text)) + "), ('" + org + "', " + hex(base::Sha256(picture)) +
+        ", " + hex(picture) + ") on conflict do nothing");
+    Sql("insert into snapshot (id, org_id, monitor_id, row_id, tick_id, url, is_rendered, "
+        "text_hash, text_bytes, picture_hash) values ('" +
+        id + "', '" + org + "', gen_random_uuid(), '" + id + "', " + std::to_string(tick) +
+        ", 'https://x/', true, " + hex(texts) + ", 1, " + hex(base::Sha256(picture)) + ")");
+    Sql("insert into failed_page (row_id, id, org_id, monitor_id, picture) values ('" + id +
+        "', gen_random_uuid(), '" + org + "', gen_random_uuid(), 'p')");
+    return id;
+  };
+  const std::string hers = keep("Write to Ann.Zyxwvut@acme.com for prices", "shared", 1);
+  keep("# Contact\nann.zyxwvut@acme.com", "her own", 2);
+  const std::string others = keep("Write to joann.zyxwvut@acme.com", "shared", 3);
+  EXPECT_EQ(Erase({{"dry_run", true}})["snapshots"], 2);
+  EXPECT_EQ(Sql("select count(*) from snapshot"), "3");
+  EXPECT_EQ(Erase()["snapshots"], 2);
+  EXPECT_EQ(Sql("select string_agg(id::text, ' ') from snapshot"), others);
+  EXPECT_EQ(Sql("select count(*) from snapshot_content"), "2") << "a text, and a picture";
+  EXPECT_EQ(Sql("select string_agg(row_id::text, ' ') from failed_page"), others);
+  EXPECT_NE(hers, others);
 }
 
 TEST_F(Erasure, FaultsNameTheFieldAndTheRule) {

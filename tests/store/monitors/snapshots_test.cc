@@ -129,6 +129,43 @@ TEST_F(Snapshots, GoWithTheirRowAndWhatOthersHaveStays) {
             base::HexEncode(base::Sha256("shared")));
 }
 
+TEST_F(Snapshots, OfChecksThatFailedTheLastPictureOfARowIsKept) {
+  const base::Uuid monitor = NewPriced(1);
+  const store::Scope scope{org, std::nullopt};
+  const auto fail = [&](const std::string& picture) {
+    probe.SetLook([picture](const worker::ProbeRequest& request) {
+      domain::SeenPage page;
+      page.picture = picture;
+      request.on_failed_page(std::make_shared<const domain::SeenPage>(page));
+    });
+    Check(worker::ProbeFailure{"step_failed", "A step could not be made.", false, {}});
+    return *base::Uuid::Parse(
+        Sql("select snapshot_id from event where event_type = 1 order by tick_id desc limit 1"));
+  };
+  const auto picture_of = [&](const base::Uuid& id) {
+    return store::ReadSnapshot(session, scope, id, store::SnapshotPart::kPicture);
+  };
+  const base::Uuid first = fail("first");
+  EXPECT_EQ(picture_of(first), "first");
+  const base::Uuid second = fail("second");
+  EXPECT_EQ(picture_of(second), "second");
+  EXPECT_EQ(picture_of(first), std::nullopt) << "one a row";
+  EXPECT_EQ(store::ReadSnapshot(session, scope, second, store::SnapshotPart::kText), std::nullopt);
+  EXPECT_EQ(
+      store::ReadSnapshot(session, {org, base::Uuid::V4()}, second, store::SnapshotPart::kPicture),
+      std::nullopt);
+  Check(Page("1", "one"));  // an attempt had failed before
+  EXPECT_EQ(picture_of(second), "second");
+  EXPECT_EQ(Count("snapshot"), "1");
+  Sql("update failed_page set failed_at = now() - interval '200 days'");
+  store::MaintenanceState state;
+  EXPECT_TRUE(store::Maintain(session, settings.retention, &state).failures.empty());
+  EXPECT_EQ(Count("failed_page"), "0");
+  fail("third");
+  store::RemoveRow(session, base::SystemClock(), scope, monitor, RowOf(monitor), std::nullopt);
+  EXPECT_EQ(Count("failed_page"), "0");
+}
+
 TEST_F(Snapshots, AreKeptAsLongAsTheOperatorSays) {
   NewPriced(1);
   Check(Page("1", "old"));

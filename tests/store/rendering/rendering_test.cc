@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -170,7 +171,7 @@ class RenderingTest : public RendersTest {
                 std::function<void(net::RenderedPage page)> done) override {
       asked.push_back(request.url);
       timers.push_back(std::make_unique<base::Timer>(
-          *loop, [request = std::move(request), done = std::move(done)] {
+          *loop, [this, request = std::move(request), done = std::move(done)] {
             net::RenderedPage page;
             page.url = request.url + "#rendered";
             page.response.status = 200;
@@ -178,11 +179,22 @@ class RenderingTest : public RendersTest {
             page.response.headers = {{"content-type", "text/html"}};
             page.response.duration = 5ms;
             page.bytes = 77;
+            if (request.holds_open) page.open = Open();
             done(std::move(page));
           }));
       timers.back()->Start(5ms);
     }
+    // One that is open until its picture is taken, which names what it outlines, or it is closed.
+    std::unique_ptr<net::OpenPage> Open() {
+      return std::make_unique<net::OpenPage>(net::OpenPage::Elsewhere{
+          .picture =
+              [](const net::PictureOrder& order, const std::function<void(net::Picture)>& taken) {
+                taken({"a picture of " + order.outlined.at(0).selector, "[]"});
+              },
+          .close = [this] { closed(); }});
+    }
     base::EventLoop* loop = nullptr;
+    std::function<void()> closed;
     std::vector<std::string> asked;
     std::vector<std::unique_ptr<base::Timer>> timers;
   };
@@ -215,13 +227,24 @@ class RenderingTest : public RendersTest {
                                                     "there is none", log, awaited);
     std::vector<net::RenderedPage> pages(requests.size());
     std::size_t left = requests.size();
+    for (const auto& request : requests) left += request.holds_open ? 1 : 0;
+    const auto one_less = [&] {
+      if (--left == 0) loop.Stop();
+    };
+    fake.closed = one_less;
     base::Timer guard(loop, [&] { loop.Stop(); });
     guard.Start(60s);
     base::Timer begin(loop, [&] {
       for (std::size_t i = 0; i < requests.size(); ++i) {
         asker->Render(std::move(requests[i]), [&, i](net::RenderedPage page) {
           pages[i] = std::move(page);
-          if (--left == 0) loop.Stop();
+          one_less();
+          const std::shared_ptr<net::OpenPage> open = std::move(pages[i].open);
+          if (open == nullptr || i % 2 == 1) return;  // nobody wants its picture
+          open->TakePicture({{{false, pages[i].url}}, false}, [&, i, open](net::Picture picture) {
+            pictures[i] = std::move(picture.file);
+            one_less();
+          });
         });
       }
     });
@@ -250,6 +273,7 @@ class RenderingTest : public RendersTest {
   }
 
   base::EventLoop loop;
+  std::map<std::size_t, std::string> pictures;
   Fake fake;
   const config::BrowserConfig browser = Browser();
   const config::SecurityConfig security{};
@@ -272,6 +296,22 @@ TEST_F(RenderingTest, PagesComeBackWholeAndLeaveNothing) {
     EXPECT_EQ(page.bytes, 77U);
   }
   EXPECT_EQ(fake.asked.size(), 20U) << "each once";
+  EXPECT_EQ(db.Sql("select count(*) from render"), "0");
+}
+
+TEST_F(RenderingTest, APageStaysOpenUntilItIsPicturedOrNobodyWantsThat) {
+  BrowserIsAlive();
+  std::vector<net::RenderRequest> requests;
+  for (int i = 0; i < 4; ++i) {
+    requests.push_back(Page("http://a.test/" + std::to_string(i)));
+    requests.back().holds_open = true;
+  }
+  const auto pages = Rendered(std::move(requests));
+  EXPECT_EQ(pages.at(3).response.body, std::string("<p>\0\xff", 5));
+  EXPECT_EQ(pictures,
+            (std::map<std::size_t, std::string>{{0, "a picture of http://a.test/0#rendered"},
+                                                {2, "a picture of http://a.test/2#rendered"}}));
+  EXPECT_EQ(fake.asked.size(), 4U) << "each is loaded once";
   EXPECT_EQ(db.Sql("select count(*) from render"), "0");
 }
 

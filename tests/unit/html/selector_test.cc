@@ -1,5 +1,6 @@
 #include "html/selector.h"
 #include "base/json.h"
+#include "html/ignored_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -460,6 +461,74 @@ TEST(Selector, G11AStoppedExtractionFails) {
   const auto result =
       std::get<FieldSet>(compiled).Extract({"<p>x</p>", "text/html", "https://x"}, stop);
   EXPECT_EQ(std::get<domain::Failure>(result).error_class, "bad_content");
+}
+
+// What `text` observes of a page where some of it does not count.
+base::Json TextWithout(const domain::IgnoreRules& ignore, std::string body,
+                       const std::string& description = "text", std::string type = "text/html") {
+  auto compiled = FieldSet::Compile({{"f", description}}, ignore);
+  if (auto* failure = std::get_if<domain::Failure>(&compiled)) return failure->message;
+  ExtractionStop stop;
+  const auto result =
+      std::get<FieldSet>(compiled).Extract({std::move(body), std::move(type), "https://x/"}, stop);
+  if (const auto* failure = std::get_if<domain::Failure>(&result)) return failure->message;
+  return std::get<domain::Observation>(result).fields.at("f").value.Value();
+}
+
+domain::IgnoreRules Ignoring(const char* json) {
+  return domain::ReadProbeOptions({{"ignore", base::ParseJsonOrThrow(json)}}).ignore;
+}
+
+TEST(IgnoredText, IsWhatIsLeftLineByLine) {
+  const std::string page =
+      "<h1>Rates of 26.11.2026</h1><p class=ad>Buy <b>now</b></p><ul><li>One 1,299.00 EUR<li>Two"
+      "</ul><p>17 people are reading</p>";
+  EXPECT_EQ(TextWithout(Ignoring(R"([{"selector": ".ad"}])"), page),
+            "Rates of 26.11.2026\nOne 1,299.00 EUR\nTwo\n17 people are reading");
+  EXPECT_EQ(TextWithout(Ignoring(R"(["dates", {"regex": "^[0-9]+ people.*$"}])"), page),
+            "Rates of\nBuy now\nOne 1,299.00 EUR\nTwo");
+  EXPECT_EQ(TextWithout(Ignoring(R"(["numbers", {"selector": "ul, .ad"}])"), page, "text | lines"),
+            "Rates of\npeople are reading");
+  const auto hash = [&](const char* ignore) {
+    return TextWithout(Ignoring(ignore), page, "text | hash");
+  };
+  EXPECT_NE(hash(R"([{"regex": "One"}])"), hash(R"([{"regex": "Two"}])"));
+  EXPECT_EQ(TextWithout(Ignoring(R"([{"selector": "body"}])"), page), "");
+  EXPECT_EQ(TextWithout({}, page), Value("text", page)) << "without it nothing is different";
+}
+
+TEST(IgnoredText, OfPagesWithoutElementsHasThePatternsAlone) {
+  const auto ignore = Ignoring(R"(["numbers", {"selector": "p"}])");
+  EXPECT_EQ(TextWithout(ignore, "a 1\n2\nb", "text", "text/plain"), "a\nb");
+  EXPECT_EQ(TextWithout(ignore, R"({"a": 5})", "text", "application/json"), "{\"a\": }");
+  EXPECT_EQ(TextWithout(ignore, "<feed><p>x</p><q>y</q></feed>", "text", "application/xml"), "y");
+}
+
+TEST(IgnoredText, DatesAreKnownAsTheyAreWritten) {
+  const auto dates = Ignoring(R"(["dates"])");
+  for (const char* date :
+       {"2026-11-26", "2026-11-26T09:30:00Z", "26.11.2026", "11/26/26", "26 November 2026",
+        "Nov 26, 2026", "26. Nov. 2026", "26 de noviembre de 2026", "26 févr. 2026", "9:30 pm",
+        "21:15:09", "March 2026", "1st of May"}) {
+    EXPECT_EQ(TextWithout(dates, std::string("<p>a ") + date + " b"), "a b") << date;
+  }
+  for (const char* other : {"5 apples", "1.2.3", "12 markets", "v2026", "1:0"}) {
+    EXPECT_EQ(TextWithout(dates, std::string("<p>a ") + other + " b"),
+              std::string("a ") + other + " b");
+  }
+}
+
+TEST(IgnoredText, EndsWithThePageWherePatternsLookFarAhead) {
+  // Each match looks for a b in the whole of the text.
+  auto compiled = FieldSet::Compile({{"f", "text"}}, Ignoring(R"([{"regex": "[^b]*b|a"}])"));
+  ExtractionStop stop;
+  stop.Stop();
+  const auto result = std::get<FieldSet>(compiled).Extract(
+      {std::string(100'000, 'a'), "text/plain", "https://x/"}, stop);
+  ASSERT_TRUE(std::holds_alternative<domain::Failure>(result));
+  EXPECT_EQ(std::get<domain::Failure>(result).error_class, "bad_content");
+  EXPECT_THAT(TextWithout(Ignoring(R"([{"selector": "p >> a"}])"), "<p>").get<std::string>(),
+              testing::HasSubstr("probe.ignore"));
 }
 
 }  // namespace

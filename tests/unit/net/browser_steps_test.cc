@@ -288,5 +288,79 @@ TEST(PageCookies, AreTheSameWhereOnlyTheirEndHasMovedALittle) {
   EXPECT_FALSE(ParseCookies("nonsense"));
 }
 
+// The picture of a page whose second step fails, after a secret was typed that the page repeats.
+std::string PictureOfFailure(test::TestBrowser& browser, const std::string& url,
+                             const std::string& secret) {
+  RenderRequest request;
+  request.url = url;
+  request.timeout = milliseconds(60'000);
+  request.holds_open = true;
+  request.steps = *domain::WithSecrets(
+      domain::ReadPageSteps({{{"fill", "#name"}, {"value", {{"secret", "name"}}}},
+                             {{"fill", "#pin"}, {"value", {{"secret", "pin"}}}},
+                             {{"press", "ArrowUp"}},
+                             {{"click", ">>"}}}),
+      {{"name", secret}, {"pin", secret + "!"}});
+  const RenderedPage page = browser.Begin(std::move(request)).get();
+  EXPECT_EQ(page.failed_step, 3) << page.response.error;
+  return page.open == nullptr ? "" : page.open->taken();
+}
+
+TEST_F(BrowserStepsTest, APageThatFailedIsPicturedWithoutWhatIsSecret) {
+  const Site site(Pages{{"/",
+                         "<style>input, p {font: 20px monospace}</style><h1>Log in</h1>"
+                         "<input id=name><input id=pin type=password>"
+                         "<p id=said>-</p><div id=host></div><script>"
+                         "const root = host.attachShadow({mode: 'open'});"
+                         "root.innerHTML = '<input id=copy>';"
+                         "document.getElementById('name').oninput = e => {"
+                         "said.textContent = 'Hello ' + e.target.value;"
+                         "root.getElementById('copy').value = e.target.value; };</script>"}});
+  const std::string first = PictureOfFailure(browser(), site.Url("/"), "annabel");
+  const std::string second = PictureOfFailure(browser(), site.Url("/"), "bob");
+  ASSERT_GT(first.size(), 100U);
+  EXPECT_EQ(first.substr(0, 4) + first.substr(8, 4), "RIFFWEBP");
+  EXPECT_EQ(first, second) << "neither what was typed nor how long it is can be seen";
+}
+
+TEST_F(BrowserStepsTest, StepsReachIntoFramesOfTheSameOrigin) {
+  const Site site(
+      Pages{{"/",
+             "<p style=height:300px>above</p><iframe src=/outer style='margin:40px;width:500px;"
+             "height:400px'></iframe><p id=said></p>"},
+            {"/outer", "<p style=height:600px>in between</p><iframe src=/inner></iframe>"},
+            {"/inner",
+             "<input id=name><select id=size><option value=s>S<option value=l>L</select>"
+             "<button id=go>Go</button><script>document.getElementById('go').onclick = e => {"
+             "top.document.getElementById('said').textContent = `${document.getElementById('name')"
+             ".value} ${document.getElementById('size').value} ${e.isTrusted}`; };</script>"}});
+  const RenderedPage page = Make(site.Url("/"), {{{"fill", "#name"}, {"value", "ann"}},
+                                                 {{"select", "#size"}, {"value", "L"}},
+                                                 {{"click", "#go"}}});
+  EXPECT_EQ(page.response.error, "");
+  EXPECT_THAT(page.response.body, HasSubstr("ann l true"));
+}
+
+// What a picker offers: the elements that can be seen, each with a selector that says it alone.
+TEST_F(BrowserStepsTest, APictureListsItsElementsWithSelectorsThatLast) {
+  const Site site(
+      Pages{{"/",
+             "<h1 id=title>Tea</h1><ul><li class='item css-1f3a9c'>one<li class=item>two"
+             "</ul><p data-testid=price class=x>41</p><div style=display:none>no</div>"
+             "<section id=a84772938><b>bold</b></section>"}});
+  const Picture picture = browser().Pictured(site.Url("/"), true, {{}, true});
+  EXPECT_EQ(picture.file.substr(0, 4), "RIFF");
+  std::map<std::string, std::string> text_of;
+  for (const auto& one : base::ParseJsonOrThrow(picture.elements)) {
+    EXPECT_GT(one.at(2).get<int>() * one.at(3).get<int>(), 0);
+    EXPECT_TRUE(text_of.emplace(one.at(4), one.at(5)).second) << one.dump() << " says one alone";
+  }
+  EXPECT_EQ(text_of["#title"], "Tea");
+  EXPECT_EQ(text_of["p[data-testid=\"price\"]"], "41");
+  EXPECT_EQ(text_of["body > ul > li:nth-of-type(2)"], "two");
+  EXPECT_EQ(text_of["body > section > b"], "bold") << "an id that was made names nothing";
+  for (const auto& [selector, text] : text_of) EXPECT_NE(text, "no") << selector;
+}
+
 }  // namespace
 }  // namespace vedette::net

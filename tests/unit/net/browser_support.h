@@ -146,7 +146,10 @@ class TestBrowser {
   // The picture of a page that is held for it, where `wanted`; else what is left of the page once
   // nobody holds it: nothing.
   std::string Picture(const std::string& url, bool wanted, std::vector<Outlined> outlined = {}) {
-    std::promise<std::string> result;
+    return Pictured(url, wanted, {std::move(outlined)}).file;
+  }
+  net::Picture Pictured(const std::string& url, bool wanted, const PictureOrder& order) {
+    std::promise<net::Picture> result;
     loop_.loop.Post([&] {
       RenderRequest request;
       request.org_id = base::Uuid::V4();
@@ -156,11 +159,11 @@ class TestBrowser {
       request.wait_max = milliseconds(120'000);
       browser_->Render(std::move(request), [&](RenderedPage page) {
         if (page.open == nullptr || page.response.body.empty()) {
-          return result.set_value("it is not held: " + page.response.error);
+          return result.set_value({"it is not held: " + page.response.error, ""});
         }
-        if (!wanted) return result.set_value("");
-        page.open->TakePicture(outlined,
-                               [&result](std::string file) { result.set_value(std::move(file)); });
+        if (!wanted) return result.set_value({});
+        page.open->TakePicture(
+            order, [&result](net::Picture picture) { result.set_value(std::move(picture)); });
       });
     });
     return result.get_future().get();

@@ -7,14 +7,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "net/browser/process_memory.h"
 #include "tests/unit/net/browser_support.h"
@@ -206,6 +211,64 @@ TEST_F(OwnBrowserTest, APageOverItsBoundsFailsAlone) {
   EXPECT_EQ(Render(site.Url("/large")).response.error_class, HttpErrorClass::kBodyTooLarge);
   EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
   EXPECT_EQ(Counts().starts, 1U);
+}
+
+// Four at once that take what they can: each is ended, or has an end, and nobody else is.
+TEST_F(OwnBrowserTest, PagesThatTakeMemoryFailAloneAndTheBoundHolds) {
+  const char* nightly = std::getenv("VEDETTE_TEST_HOSTILE_PAGES");
+  config_.memory_bytes_max = std::size_t{nightly == nullptr ? 768U : 1536U} << 20;
+  config_.pages_max = 5;
+  const Pages pages{
+      {"/", "<p>fine</p>"},
+      {"/canvases",
+       "<script>const all = []; setInterval(() => { const c = document.createElement('canvas');"
+       "c.width = c.height = 4000; c.getContext('2d').fillRect(0, 0, 4000, 4000); all.push(c);"
+       "}, 20)</script>"},
+      {"/nodes",
+       "<script>setInterval(() => { for (let i = 0; i < 20000; ++i) document.body.append("
+       "Object.assign(document.createElement('p'), {textContent: 'x'.repeat(200)})) }, 10)"
+       "</script>"},
+      {"/buffers",
+       "<script>const all = []; setInterval(() => all.push(new Uint8Array(50e6).fill(1)), 20)"
+       "</script>"},
+      {"/workers",
+       "<script>const code = 'const all = []; setInterval(() => all.push(new Uint8Array(1e7).fill("
+       "1)), 50)'; for (let i = 0; i < 20; ++i) new Worker(URL.createObjectURL(new Blob([code])))"
+       "</script>"}};
+  const Site site(pages);
+  ASSERT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  const int pid = Counts().pid;
+  std::atomic<bool> over = false;
+  std::atomic<std::size_t> most = 0;
+  std::thread look([&] {
+    while (!over) {
+      most = std::max(most.load(), MemoryOfSession(pid).bytes);
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+  });
+  const int rounds = nightly == nullptr ? 1 : std::atoi(nightly);
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<std::future<RenderedPage>> hostile;
+    for (const char* path : {"/canvases", "/nodes", "/buffers", "/workers"}) {
+      hostile.push_back(browser().Begin(site.Url(path), milliseconds(8'000), "#never"));
+    }
+    EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine")) << "beside them";
+    int ended = 0;
+    for (auto& one : hostile) {
+      const HttpErrorClass end = one.get().response.error_class;
+      ended += end == HttpErrorClass::kProtocol ? 1 : 0;
+      EXPECT_TRUE(end == HttpErrorClass::kProtocol || end == HttpErrorClass::kTimeout ||
+                  end == HttpErrorClass::kBodyTooLarge || end == HttpErrorClass::kNone)
+          << HttpErrorClassName(end);
+    }
+    EXPECT_GT(ended, 0) << "some took more than there is";
+  }
+  over = true;
+  look.join();
+  EXPECT_EQ(Counts().deaths, 0U);
+  EXPECT_EQ(Counts().pid, pid);
+  // Between two looks a page may take more.
+  EXPECT_LT(most, config_.memory_bytes_max * 3 / 2) << most;
 }
 
 TEST_F(OwnBrowserTest, AKilledBrowserCostsItsPagesOneAttemptAndTheNextHasAnother) {

@@ -367,7 +367,8 @@ TEST(ProbeMember, AsksForNoMoreThanTheTierGivesAndTheRefusalSaysWhatThatIs) {
   config.probes["high"].kind = "http";
   const auto check = [&](std::optional<domain::Render> render, const std::string& wait_for,
                          domain::Tier tier) {
-    CheckProbe({render, wait_for}, tier, false, net::AddressPolicy({}), config);
+    CheckProbe({render, wait_for}, tier, false, net::AddressPolicy({}), config,
+               [](const auto&, const auto&) { return std::nullopt; });
   };
   using domain::Render;
   using domain::Tier;

@@ -140,5 +140,25 @@ TEST(ProbeOptions, EveryNameIsReadAsItself) {
   EXPECT_EQ(ParseRender(""), std::nullopt);
 }
 
+TEST(ProbeOptions, WhatDoesNotCountIsReadAndItsFaultsAreNamed) {
+  const auto with = [](const char* parts) { return Json{{"ignore", Json::parse(parts)}}; };
+  const auto read = ReadProbeOptions(
+      with(R"(["numbers", {"regex": "[0-9]+ people"}, {"selector": ".ad"}, "dates"])"));
+  ASSERT_EQ(read.ignore.patterns.size(), 3U);
+  EXPECT_EQ(read.ignore.patterns[0], "[0-9]+ people") << "before what is said for all";
+  EXPECT_EQ(read.ignore.selectors, std::vector<std::string>{".ad"});
+  EXPECT_TRUE(IsSound(with(R"(["numbers", "dates", {"regex": "a+"}, {"selector": "[a='x']"}])")));
+  for (const char* parts :
+       {"[]", "\"dates\"", "[\"words\"]", "[1]", "[{}]", R"([{"regex": 1}])", R"([{"regex": "("}])",
+        R"([{"regex": "x*"}])", R"([{"regex": "(a)\\1"}])", R"([{"selector": ""}])",
+        R"([{"selector": ".a @href"}])", R"([{"regex": "a", "selector": "b"}])"}) {
+    EXPECT_FALSE(IsSound(with(parts))) << parts;
+  }
+  Json many = Json::array();
+  for (std::size_t i = 0; i <= kIgnoreRulesMax; ++i) many.push_back("dates");
+  EXPECT_FALSE(IsSound({{"ignore", many}}));
+  EXPECT_EQ(FaultOf(with(R"(["dates", {"regex": "("}])")).substr(0, 20), R"(["probe","ignore",1])");
+}
+
 }  // namespace
 }  // namespace vedette::domain
