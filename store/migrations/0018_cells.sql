@@ -2,7 +2,7 @@
 -- writes the rows of its own organisations, and PostgreSQL's logical replication brings the others' (deploy/cells).
 -- Processes of the version before neither read nor write it; a process of this one enters what they have made when it
 -- starts.
-create table if not exists cell_directory (
+create table cell_directory (
   org_id uuid primary key,
   cell text not null,
   changed_at timestamptz not null default now()

@@ -1,13 +1,6 @@
 -- Moving an organisation to another cell (docs/decisions/0077-moving-an-organisation.md). Processes of the version before
 -- see an organisation that moves as a locked one.
 
--- The same as in 0018_cells.sql.
-create table if not exists cell_directory (
-  org_id uuid primary key,
-  cell text not null,
-  changed_at timestamptz not null default now()
-);
-
 alter table organisation
   -- While it is locked for the end of its move: until when that should take. Its requests that read are answered.
   add column moving_until timestamptz,
