@@ -38,20 +38,26 @@ std::string SameKey(const TableShape& shape, std::string_view a, std::string_vie
   return fmt::format("{}", fmt::join(parts, " and "));
 }
 
+std::vector<std::string> Listed(std::string_view names) {
+  std::vector<std::string> listed;
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    listed.emplace_back(base::Trim(names.substr(0, comma)));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return listed;
+}
+
 TableShape ShapeOf(Wire& wire, const MovedTable& table) {
   TableShape shape;
   shape.table = &table;
   const std::string name(table.name);
   shape.columns = Names(wire.Named("move_columns", {{"name", name}}));
+  for (const std::string& own : Listed(table.own_columns)) std::erase(shape.columns, own);
   shape.numbers = Names(wire.Named("move_numbers", {{"name", name}}));
   shape.key = Names(wire.Named("move_key", {{"name", name}}));
   shape.keyed = !shape.key.empty();
-  if (shape.keyed) return shape;
-  for (std::string_view rest = table.key; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    shape.key.emplace_back(base::Trim(rest.substr(0, comma)));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+  if (!shape.keyed) shape.key = Listed(table.key);
   return shape;
 }
 

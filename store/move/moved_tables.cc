@@ -34,6 +34,7 @@ constexpr MovedTable kTables[] = {
     {"check_log", kOfMonitors, "ticks"},
     {"snapshot", kOfOrg, "snapshots", "id"},
     {"snapshot_content", kOfOrg, "snapshots"},
+    {"failed_page", kOfOrg, "snapshots"},
     {"delivery_attempt", kOfOrg, "attempts", "delivery_id, attempted_at"},
     {"credit_entry", kOfOrg, "ledger"},
     {"email_fact", kOfOrg, "facts"},
@@ -50,7 +51,12 @@ constexpr MovedTable kTables[] = {
     {"run_key", kOfJobs, "parts"},
     {"upload", kOfOrg, "uploads"},
     {"upload_part", "t.upload_id in (select id from upload where org_id = $org)", "uploads"},
-    {"audit", kOfOrg, "audit"},
+    // Entries are sealed anew, in the chain of the new side; those of the old one's stay in it.
+    {.name = "audit",
+     .rows = kOfOrg,
+     .group = "audit",
+     .removed = "false",
+     .own_columns = "seq,salt,details,hash"},
     // Under the lock.
     {"team_spend", "t.team_id in (select id from team where org_id = $org)"},
     {.name = "account", .rows = kOfOrg, .work = kOfOrg},
@@ -64,6 +70,11 @@ constexpr MovedTable kTables[] = {
      .rows = kOfMembers,
      .how = MovedHow::kShared,
      .removed = kOfMembersHereAlone},
+    {.name = "passkey",
+     .rows = kOfMembers,
+     .how = MovedHow::kShared,
+     .removed = kOfMembersHereAlone},
+    {"one_time_secret", kOfOrg},
     {"invitation", kOfOrg},
     {"signing_secret", kOfOrg},
     {"idempotency_key", kOfOrg},
@@ -100,6 +111,7 @@ constexpr std::string_view kUnmoved[] = {
     "organisation",
     // The cell's own.
     "schema_migration", "member", "cell_directory", "moved_key", "org_move", "org_move_copy",
+    "audit_chain",
     // The network's, as each cell sees it.
     "mail_domain", "mail_host", "mail_budget",
     // What is counted of a minute, and pages that somebody waits for.

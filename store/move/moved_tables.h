@@ -31,6 +31,8 @@ struct MovedTable {
   // The rows that anybody would work on: they go from the old side with the switch, so that nothing
   // of the organisation can happen there any more. Empty: they stay for the grace.
   std::string_view work{};
+  // Columns that each side fills by itself, separated by commas.
+  std::string_view own_columns{};
 };
 
 // What others refer to comes first.

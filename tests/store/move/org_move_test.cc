@@ -31,6 +31,7 @@ struct Killed : std::exception {};
 std::string Differing(std::string_view table) {
   if (table == "credit_entry") return "'{id}'::text[]";
   if (table == "digest_event") return "'{n}'::text[]";
+  if (table == "audit") return "'{seq,salt,details,hash}'::text[]";
   if (table == "signing_secret") return "'{sealed,encryption_key_id}'::text[]";
   if (table == "monitor") return "'{request_headers,request_headers_key_id}'::text[]";
   if (table == "monitor_login") return "'{secrets,secrets_key_id}'::text[]";
@@ -52,6 +53,8 @@ insert into check_log (monitor_id, block, tick_id, first, org_id, outcomes) valu
 insert into snapshot (id, org_id, monitor_id, row_id, tick_id, url, is_rendered, text_hash, text_bytes)
   values (gen_random_uuid(), '$org', '$monitor', '$row', $tick, 'https://a.example', false, '\x01', 1);
 insert into snapshot_content (org_id, hash, body) values ('$org', '\x01', '\x02');
+insert into failed_page (row_id, id, org_id, monitor_id, picture)
+  values ('$row', gen_random_uuid(), '$org', '$monitor', '\x01');
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, event_group_id, type, created_at,
   attempted_at, delivered, duration_us)
   values (gen_random_uuid(), 1, '$org', '$monitor', '$row', gen_random_uuid(), 0, now(), now(), true, 1);
@@ -84,7 +87,8 @@ insert into finding (investigation_id, seq, id, org_id, kind, subject, predicate
 insert into upload (id, org_id, expires_at, finished_at) values (gen_random_uuid(), '$org', now() + interval '1 day', now());
 insert into upload_part (upload_id, part, first_line, row_count, text) select id, 0, 1, 1, 'a' from upload
   where org_id = '$org';
-insert into audit (id, actor, action, target, org_id, remote_address) values (gen_random_uuid(), 'a', 'b', 'c', '$org', '');
+insert into audit (id, actor, action, target, org_id, remote_address, seq, salt, details, hash)
+  values (gen_random_uuid(), 'a', 'b', 'c', '$org', '', 1, '\x01', '\x02', '\x03');
 insert into api_key (id, org_id, name, prefix, key_sha256)
   values (gen_random_uuid(), '$org', 'k', 'vd_live_abcdef', sha256('$org'));
 insert into oauth_client (id, org_id, name, created_by_label) values (gen_random_uuid(), '$org', 'c', 'o');
@@ -96,6 +100,10 @@ insert into assertion_jti (client_id, jti_sha256, expires_at)
   select id, sha256('j'), now() + interval '1 hour' from oauth_client where org_id = '$org';
 insert into org_user (org_id, user_id, role) values ('$org', 'ann@b.example', 0);
 insert into member_password (email, password) values ('ann@b.example', 'argon');
+insert into passkey (id, email, credential_id, public_key, algorithm, sign_count, name)
+  values (gen_random_uuid(), 'ann@b.example', '\x01', '\x02', 7, 0, 'phone');
+insert into one_time_secret (secret_sha256, purpose, email, org_id, expires_at)
+  values (sha256('o$org'), 4, 'ann@b.example', '$org', now() + interval '1 hour');
 insert into invitation (id, org_id, email, role, token_sha256, invited_by, expires_at)
   values (gen_random_uuid(), '$org', 'bob@b.example', 0, sha256('i$org'), 'ann', now() + interval '1 day');
 insert into idempotency_key (org_id, key, body_sha256, monitor_id, answer)
@@ -218,7 +226,7 @@ class OrgMoveTest : public PipelineTest {
   }
   void ExpectNothingIn(TestDatabase& where) {
     for (const store::MovedTable& table : store::MovedTables()) {
-      if (table.how == store::MovedHow::kShared) continue;
+      if (table.how == store::MovedHow::kShared || table.removed == "false") continue;
       EXPECT_EQ(
           where.Sql("select count(*) from " + std::string(table.name) + " t where " + Rows(table)),
           "0")
