@@ -163,7 +163,7 @@ TEST(HostLimit, WhatHoldsThisProcessUpDoesNotMoveTheLimitOfOneThatAnswersAtOnce)
     for (const milliseconds held : {milliseconds(7), milliseconds(60), milliseconds(300)}) {
       Host host(4096);
       Loop loop(microseconds(20), once_in, held);
-      host.Ask(loop.At(host), seconds(20));
+      host.Ask(loop.At(host), seconds(6));
       EXPECT_GE(host.least_seen(), 32) << once_in << ", " << held.count() << " ms";
       EXPECT_LE(host.most_seen(), 128) << once_in << ", " << held.count() << " ms";
     }
