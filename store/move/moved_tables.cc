@@ -51,7 +51,7 @@ constexpr MovedTable kTables[] = {
     {"run_key", kOfJobs, "parts"},
     {"upload", kOfOrg, "uploads"},
     {"upload_part", "t.upload_id in (select id from upload where org_id = $org)", "uploads"},
-    // Entries are sealed anew, in the chain of the new side; those of the old one's stay in it.
+    // Entries are sealed again, in the chain of the new side; those of the old one's stay in it.
     {.name = "audit",
      .rows = kOfOrg,
      .group = "audit",
