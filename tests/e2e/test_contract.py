@@ -409,6 +409,7 @@ def walk_account(ask, service, tenant):
     yield "createSigningSecret", ask("POST", "/account/signing-secrets", {})
     delivery = add_delivery(service, tenant)
     yield "listAccountDeliveries", ask("GET", "/account/deliveries?state=dead")
+    yield "listDeliveryAttempts", ask("GET", f"/account/deliveries/{delivery}/attempts")
     yield "resendDelivery", ask("POST", f"/account/deliveries/{delivery}/resend", {})
     yield "replayDeliveries", ask("POST", "/account/deliveries/replay", {"state": "dead", "max": 10})
     page = ask("GET", "/account/audit?limit=1")
@@ -428,6 +429,9 @@ def walk_members(ask, service, tenant):
     yield "listMembers", ask("GET", "/account/members")
     yield "changeMember", ask("POST", "/account/members/ada%40example.com/update", {"role": "member"})
     yield "removeMember", ask("DELETE", "/account/members/ada%40example.com")
+    # Nobody who is a member elsewhere, too.
+    service.sql("insert into org_user (org_id, user_id, role) values (%s, %s, 0)", [tenant.org_id, f"{tenant.org_id}@example.com"])
+    yield "createReset", ask("POST", f"/account/members/{tenant.org_id}%40example.com/reset", {})
 
 
 def walk_schedules(ask, path):
@@ -607,6 +611,8 @@ class Errors:
             return self.ask(method, path, body=json.dumps({"channel_ids": [str(uuid.uuid4())]}).encode())
         if operation == "createApiKey":
             return self.ask(method, path, body=json.dumps({**NEW_KEY, "team_id": str(uuid.uuid4())}).encode())
+        if operation == "createInvitation":
+            return self.ask(method, path, body=json.dumps({**INVITED, "team_id": str(uuid.uuid4())}).encode())
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
@@ -633,6 +639,11 @@ class Errors:
             answer = self.ask(method, path)
             self.service.sql("update channel set status = 0 where id = %s", [self.ids["channel_id"]])
             return answer
+        if operation == "createReset":  # for who is a member of another organisation, too
+            self.service.organisation()
+            self.service.sql("insert into org_user (org_id, user_id, role) select id, 'ada@example.com', 2 from organisation "
+                             "on conflict do nothing")
+            return self.ask(method, path)
         if operation == "updateWorkflowSchedule":
             return self.of_a_workflow_that_was_deleted(operation, method, path)
         if operation == "rollSigningSecret":

@@ -47,7 +47,7 @@ export async function members() {
       ['Since', m => when(m.created_at)],
       ['Sessions', m => number(m.sessions), 'n'],
       ['Actions', m => m.email !== session.now.email && h('span', {class: 'buttons'},
-        sureButton('New password', 'Make a link that replaces it?', async () => {
+        !m.by_provider && sureButton('New password', 'Make a link that replaces it?', async () => {
           const link = await ask('POST', `/account/members/${encodeURIComponent(m.email)}/reset`, {});
           replace(made, once(`A new password for ${link.email}`, link.link, h('p', null, 'Send it to them. It works once, for 24 hours.')));
         }),
