@@ -16,7 +16,7 @@
 #include "store/audit.h"
 #include "store/audit_chain.h"
 
-// Who did what: the list of entries, their chain, and those who follow it.
+// The audit: the list of its entries, their chain, and those who follow it.
 namespace vedette::admin {
 namespace {
 
@@ -52,7 +52,7 @@ base::Json PlaceJson(const store::ChainPlace& place) {
   return {{"seq", place.seq}, {"hash", base::HexEncode(place.hash)}};
 }
 
-// Where a reader of the chain goes on: from its beginning without a place. Refuses a place whose
+// The place behind which a reader goes on: without one, the chain's beginning. Refuses a place whose
 // next entry is deleted already, as something would be left out in silence, and one that is not
 // there yet, as after a restore.
 std::int64_t StartOf(const store::AuditChain& chain, std::optional<std::int64_t> after) {
