@@ -241,9 +241,8 @@ void Service::Impl::CheckConfig() const {
   for (const auto& [name, role] : config.admin_roles) {
     // A process without the role has the configuration of all, but not the tokens.
     if (!Has(Role::kAdmin) || config.admin_tokens.contains(name)) continue;
-    throw std::runtime_error(
-        fmt::format("[admin.roles] {} = \"{}\": there is no token of this name in [admin.tokens]",
-                    name, role));
+    throw std::runtime_error(fmt::format(
+        "[admin.roles] {} = \"{}\": there is no token of this name in [admin.tokens]", name, role));
   }
   if (config.database.url.empty()) {
     throw std::runtime_error(

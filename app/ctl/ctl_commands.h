@@ -14,8 +14,8 @@
 namespace vedette::app {
 
 struct CtlOption {
-  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h). kOwn: the command's
-  // own affair, which is not sent.
+  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h). kOwn: the
+  // command's own affair, which is not sent.
   enum class Place { kPath, kQuery, kBody, kFile, kOwn };
   enum class Type {
     kText,

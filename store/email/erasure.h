@@ -26,8 +26,8 @@ struct Erasure {
   enum class Mode { kErase, kCount } mode = Mode::kErase;  // kCount changes nothing
 };
 
-// How far an erasure has come. Facts, recipients and entries of the audit come first, with the first
-// call.
+// How far an erasure has come. Facts, recipients and entries of the audit come first, with the
+// first call.
 //
 //   kStart --> kJobs --> kMonitorRows --> kDone
 struct ErasurePlace {
