@@ -16,7 +16,7 @@
 #include "store/audit.h"
 #include "store/audit_chain.h"
 
-// The audit says who did what: the list of entries, their chain, and those who follow it.
+// The audit: the list of its entries, their chain, and those who follow it.
 namespace vedette::admin {
 namespace {
 
@@ -52,9 +52,9 @@ base::Json PlaceJson(const store::ChainPlace& place) {
   return {{"seq", place.seq}, {"hash", base::HexEncode(place.hash)}};
 }
 
-// The place at which a reader of the chain goes on: from its beginning without a place. Refuses a
-// place whose next entry is deleted already, as something would be left out in silence, and one
-// that is not there yet, as after a restore.
+// The place behind which a reader goes on: without one, the chain's beginning. Refuses a place
+// whose next entry is deleted already, as something would be left out in silence, and one that is
+// not there yet, as after a restore.
 std::int64_t StartOf(const store::AuditChain& chain, std::optional<std::int64_t> after) {
   const std::int64_t start = after.value_or(chain.checkpoint.seq);
   if (start < chain.checkpoint.seq) {

@@ -13,7 +13,7 @@ namespace vedette::app {
 // The chain of the audit (store/audit_chain.h) as the command line sees it: an operator who asks
 // for it need not trust the server, as every hash is made again here.
 
-// The place to begin at, and what is known of it from elsewhere.
+// The first entry to look at, and what is known of it from elsewhere.
 struct ChainStart {
   std::optional<std::int64_t> from;       // nothing: the first entry that is kept
   std::optional<std::string> checkpoint;  // the hash of the entry before `from`, 64 hex digits
