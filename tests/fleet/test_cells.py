@@ -55,7 +55,7 @@ class Cell:
             "VEDETTE_DATABASE_URL": self.postgres.tcp_url("cell"), "VEDETTE_CELL_ID": cell,
             "VEDETTE_API_LISTEN": f"127.0.0.1:{self.api_port}", "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{self.admin_port}",
             "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
-            "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0"})
+            "VEDETTE_DASHBOARD_ENABLED": "true", "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0"})
         self.process = None
 
     def start(self):

@@ -15,7 +15,7 @@ const std::string kTail(43, 'a');
 
 class AtCell : public ApiCredentials {
  public:
-  AtCell() : ApiCredentials({{"VEDETTE_CELL_ID", "c2"}}) {}
+  AtCell() : ApiCredentials({{"VEDETTE_CELL_ID", "c2"}, {"VEDETTE_DASHBOARD_ENABLED", "true"}}) {}
 
   void LivesAt(const std::string& org_id, const std::string& cell) {
     Sql("insert into cell_directory (org_id, cell) values ('" + org_id + "', '" + cell +
