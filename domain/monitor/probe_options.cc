@@ -37,7 +37,7 @@ void Add(ValidationFaults more, ValidationFaults* faults) {
 
 // Dates and times as pages in the larger languages write them: 2026-11-26T09:30:00Z, 26.11.2026,
 // 11/26/26, 26 November 2026, Nov 26, 2026, 26. Nov., 9:30 pm.
-constexpr const char* kDates =
+constexpr const char* kDatesPattern =
     R"re((?i)\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?\b)re"
     R"re(|\b[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})\b)re"
     R"re(|\b[0-9]{1,2}(?:st|nd|rd|th|er|\.|º)? (?:de |of )?MONTH(?:,? (?:de )?[0-9]{4})?\b)re"
@@ -45,7 +45,7 @@ constexpr const char* kDates =
     R"re(|\bMONTH [0-9]{4}\b)re"
     R"re(|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?[ap]\.?m\b\.?)?)re";
 // Their names and short forms in English, German, French, Spanish, Italian, Dutch and Portuguese.
-constexpr const char* kMonth =
+constexpr const char* kMonthPattern =
     R"re((?:jan(?:uary|uar|uari|v|vier|eiro)?|jänner|ene(?:ro)?|gen(?:naio)?)re"
     R"re(|feb(?:ruary|ruar|ruari|rero|braio)?|févr?(?:ier)?|fev(?:ereiro)?)re"
     R"re(|mar(?:ch|s|zo|ço)?|märz|mrz|maart|mrt|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?)re"
@@ -55,13 +55,13 @@ constexpr const char* kMonth =
     R"re(|ott(?:obre)?|out(?:ubro)?|nov(?:ember|embre|iembre|embro)?)re"
     R"re(|de[cz](?:ember|embro)?|déc(?:embre)?|dic(?:iembre|embre)?)\b\.?)re";
 // 1,299.00 and 1 299 are one number each.
-constexpr const char* kNumbers = R"re([0-9]+(?:[.,'’ \x{a0}\x{202f}][0-9]+)*)re";
+constexpr const char* kNumbersPattern = R"re([0-9]+(?:[.,'’ \x{a0}\x{202f}][0-9]+)*)re";
 
 std::string DatesPattern() {
   constexpr std::string_view kPlace = "MONTH";
-  std::string dates = kDates;
+  std::string dates = kDatesPattern;
   for (std::size_t at = dates.find(kPlace); at != std::string::npos; at = dates.find(kPlace)) {
-    dates.replace(at, kPlace.size(), kMonth);
+    dates.replace(at, kPlace.size(), kMonthPattern);
   }
   return dates;
 }
@@ -94,7 +94,7 @@ IgnoreRules ReadIgnored(const Json& parts) {
     return std::find(parts.begin(), parts.end(), word) != parts.end();
   };
   if (has("dates")) read.patterns.push_back(DatesPattern());
-  if (has("numbers")) read.patterns.emplace_back(kNumbers);
+  if (has("numbers")) read.patterns.emplace_back(kNumbersPattern);
   return read;
 }
 
