@@ -39,16 +39,6 @@ struct MoveGiven {
   int grace_h = 24;
 };
 
-// The id of a configuration's cell, where configurations know of cells.
-template <typename Config>
-std::optional<std::string> CellOf(const Config& config) {
-  if constexpr (requires { config.cell.id; }) {
-    return config.cell.id;
-  } else {
-    return std::nullopt;
-  }
-}
-
 store::MoveOptions OptionsOf(const MoveGiven& given) {
   const auto org_id = base::Uuid::Parse(given.org);
   if (!org_id) {
@@ -94,14 +84,14 @@ void Move(const MoveGiven& given) {
       given.config_path.empty() ? std::nullopt : std::optional<std::string>(given.config_path),
       config::ProcessEnvironment());
   const config::Config to = config::LoadConfig(given.to_config_path, config::Environment{});
-  if (CellOf(to).value_or(given.to) != given.to) {
+  if (to.cell.id != given.to) {
     throw config::ConfigError(fmt::format("org-move: --to-config is of the cell \"{}\", not \"{}\"",
-                                          CellOf(to).value_or(""), given.to));
+                                          to.cell.id, given.to));
   }
   const base::SystemClock clock;
   metrics::Metrics metrics(VEDETTE_VERSION);
   const base::Logger log(base::LogLevel::kWarn, base::LogFormat::kText);
-  store::OrgMove move({CellOf(from).value_or(""), from.database, from.security},
+  store::OrgMove move({from.cell.id, from.database, from.security},
                       {given.to, to.database, to.security}, OptionsOf(given), clock, metrics, log);
   Do(move, given);
 }

@@ -219,7 +219,7 @@ bool TakeReset(Session& session, const base::Clock& clock, const std::string& to
     // He may have gone, or have become a member elsewhere, since the link was made.
     const auto all = OrganisationsOf(tx, email);
     if (std::find(all.begin(), all.end(), *binding->org_id) == all.end()) return false;
-    if (order.by_owner && all.size() > 1) return false;
+    if (by_owner && all.size() > 1) return false;
     tx.Exec<"passkeys_delete">("email"_a = email);
     SetPassword(tx, email, password);
     audit.org_id = *binding->org_id;

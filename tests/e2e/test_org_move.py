@@ -17,7 +17,7 @@ OTHER_KEY = "5a" * 32
 def cells(binary, postgres, migrated, tmp_path):
     """The two fleets, each with its database; the second has another encryption key."""
     services, databases = [], []
-    for extra in ({}, {"VEDETTE_SECURITY_ENCRYPTION_KEY": OTHER_KEY}):
+    for extra in ({}, {"VEDETTE_SECURITY_ENCRYPTION_KEY": OTHER_KEY, "VEDETTE_CELL_ID": "c3"}):
         database = Database(postgres, postgres.new_name())
         postgres.create(database.name, migrated)
         databases.append(database)
@@ -49,9 +49,9 @@ class Pages:
 
 def command(binary, old, new_database, tmp_path, org_id, *more):
     path = tmp_path / "c3.toml"
-    path.write_text(f'[database]\nurl = "{new_database.url}"\n[security]\nencryption_key = "{OTHER_KEY}"\n')
+    path.write_text(f'[cell]\nid = "c3"\n[database]\nurl = "{new_database.url}"\n[security]\nencryption_key = "{OTHER_KEY}"\n')
     return subprocess.Popen(
-        [binary, "ctl", "org-move", org_id, "--to", "", "--to-config", path, *more],
+        [binary, "ctl", "org-move", org_id, "--to", "c3", "--to-config", path, *more],
         env=clean_environment(old.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -101,7 +101,9 @@ def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, n
     wait_until("what is under way to end", lambda: new_database.value("SELECT count(*) FROM chunk") == 0)
     wait_until("every delivery", lambda: new_database.value("SELECT count(*) FROM delivery") == 0)
 
-    assert tenant.call("GET", f"/monitors/{monitor}").status in (403, 421)
+    # A client that still asks the old cell is told where to ask.
+    answer = tenant.call("GET", f"/monitors/{monitor}")
+    assert (answer.status, answer.json["cell"]) == (421, "c3")
     for table in ("chunk", "delivery", "monitor_sched", "account"):
         assert old_database.value(f"SELECT count(*) FROM {table}") == 0, table
     balance, reserved, entries = new_database.rows(
@@ -124,3 +126,5 @@ def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, n
     finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--remove", "--grace-h", "0"))
     assert old_database.value("SELECT count(*) FROM organisation") == 0
     assert old_database.value("SELECT count(*) FROM monitor_row") == 0
+    answer = tenant.call("GET", f"/monitors/{monitor}")
+    assert (answer.status, answer.json["cell"]) == (421, "c3")
