@@ -16,7 +16,7 @@
 namespace vedette::html {
 
 // The text of a page without what does not count of it (domain::IgnoreRules), compiled. Immutable;
-// any thread.
+// any thread. It is made and read beside the fields of a page (selector.cc).
 class IgnoredText {
  public:
   // Ignores nothing.
