@@ -388,7 +388,7 @@ def test_a_lower_role_is_told_what_it_lacks(binary, database, tmp_path):
 
 
 def sealed(database):
-    return wait_until("the audit to be sealed", lambda: not database.rows("select from audit where seq is null")
+    return wait_until("the audit to be sealed", lambda: not database.rows("select 1 from audit where seq is null")
                       and database.rows("select seq from audit_chain")[0][0])
 
 
