@@ -58,11 +58,14 @@ class Cell:
             "VEDETTE_DASHBOARD_ENABLED": "true", "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0"})
         self.process = None
 
-    def start(self):
+    def prepare(self):
         self.postgres.start()
         self.postgres.create("cell")
         done = subprocess.run([self.binary, "migrate"], env=self.environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+    def serve(self):
+        """In the main thread: what a thread starts would end with that thread."""
         self.process = subprocess.Popen([*ENDS_WITH_US, self.binary, "serve"], env=self.environment, stdout=self.log,
                                         stderr=self.log, start_new_session=True)
 
@@ -104,7 +107,9 @@ class Site:
 
     def start(self):
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            list(pool.map(Cell.start, self.cells))
+            list(pool.map(Cell.prepare, self.cells))
+        for cell in self.cells:
+            cell.serve()
         for cell in self.cells:
             wait_until(f"{cell.name} to be ready", cell.ready)
         self.connect()
