@@ -16,10 +16,10 @@ namespace {
 using namespace std::chrono_literals;
 using domain::AddressVerdict;
 using domain::Verdict;
-using test::kHangUp;
-using test::kSilence;
-using test::MxScript;
-using test::ScriptedMx;
+using vedette::test::kHangUp;
+using vedette::test::kSilence;
+using vedette::test::MxScript;
+using vedette::test::ScriptedMx;
 
 // What is known of mail servers, in this process alone, without an end of windows.
 class MemoryInProcess final : public MailServerMemory {
