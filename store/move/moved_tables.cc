@@ -51,13 +51,10 @@ constexpr MovedTable kTables[] = {
     {"run_key", kOfJobs, "parts"},
     {"upload", kOfOrg, "uploads"},
     {"upload_part", "t.upload_id in (select id from upload where org_id = $org)", "uploads"},
-    // Entries are sealed again, in the chain of the new side; those of the old one's stay in it.
-    {.name = "audit",
-     .rows = kOfOrg,
-     .group = "audit",
-     .removed = "false",
-     .own_columns = "seq,salt,details,hash"},
     // Under the lock.
+    // Entries are sealed again, in the chain of the new side; those of the old one's stay in it,
+    // and those of a move that was taken back in that of the other.
+    {.name = "audit", .rows = kOfOrg, .removed = "false", .own_columns = "seq,salt,details,hash"},
     {"team_spend", "t.team_id in (select id from team where org_id = $org)"},
     {.name = "account", .rows = kOfOrg, .work = kOfOrg},
     {"api_key", kOfOrg},

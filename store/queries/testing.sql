@@ -53,7 +53,7 @@ select n from admitted
 
 -- name: job_start_unreserved
 with :job_asked, :job_payable, admitted as (select n, month, 0::bigint as reserved_mc from payable), :job_inserted
-select n from admitted
+select n, open from payable
 
 -- name: job_chunk_held_always
 select u.id, @token::uuid[] is not null as may_run from unnest(@id::uuid[]) as u(id)

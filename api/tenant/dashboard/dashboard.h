@@ -36,6 +36,8 @@ std::string ReadLinkToken(rest::BodyReader* body);
 std::optional<base::Uuid> ReadTeam(rest::BodyReader* body);
 
 rest::Reply WrongPassword();  // 401
+// Whether the path's first parameter is the address of a member.
+bool NamesAMember(Call& call);
 // To the token of a link that is no good any more: 404, or 421 where another cell gave it out.
 rest::Reply NoLink(const Call& call, std::string_view token, std::string_view prefix);
 bool IsPasswordOf(const std::optional<std::string>& stored, const std::string& password);

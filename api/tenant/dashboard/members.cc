@@ -45,6 +45,12 @@ rest::Reply ReplyOf(store::MemberOutcome outcome, const base::Json& done) {
 
 }  // namespace
 
+bool NamesAMember(Call& call) {
+  const auto members = store::ListMembers(call.session(), call.caller.org_id);
+  return std::any_of(members.begin(), members.end(),
+                     [&](const auto& member) { return member.email == call.params[0]; });
+}
+
 rest::Handled ListMembers(Call& call) {
   base::Json members = base::Json::array();
   for (const auto& member : store::ListMembers(call.session(), call.caller.org_id)) {
@@ -63,11 +69,7 @@ rest::Handled ListMembers(Call& call) {
 }
 
 rest::Handled ChangeMember(Call& call) {
-  const auto members = store::ListMembers(call.session(), call.caller.org_id);
-  const bool is_one = std::any_of(members.begin(), members.end(), [&](const auto& member) {
-    return member.email == call.params[0];
-  });
-  if (!is_one) return rest::NotFound("member");
+  if (!NamesAMember(call)) return rest::NotFound("member");
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const auto role = ReadRole(&body);
   store::MemberChange change;

@@ -34,6 +34,7 @@ rest::Handled ChangeOwnPassword(Call& call) {
 rest::Handled CreateReset(Call& call) {
   using Kind = store::ResetLink::Kind;
   CheckDashboard(call);
+  if (!NamesAMember(call)) return rest::NotFound("member");
   CheckEmptyBody(call);
   const auto link = store::MakeReset(
       call.session(), call.parts.clock, call.caller.org_id, call.params[0],

@@ -587,6 +587,7 @@ TEST_F(ApiTenants, RowsCursorsAndChecksOfAnotherMonitorAreNotTaken) {
       Ask("GET", "/monitors?cursor=" + list_cursor, Headers{{"x-api-key", other.key}}).error(),
       "invalid_cursor");
   Sql("delete from api_key where org_id = '" + other.org_id + "'");
+  Sql("delete from moved_key where org_id = '" + other.org_id + "'");
   Sql("delete from account where org_id = '" + other.org_id + "'");
   Sql("delete from organisation where id = '" + other.org_id + "'");
   EXPECT_EQ(Everything(), before);

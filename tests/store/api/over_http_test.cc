@@ -119,6 +119,7 @@ bool IsTestedByItself(const api::Route& route) {
   const bool reads = route.method == "GET";
   return (route.method == "DELETE" && route.pattern == "/monitors/{monitor_id}") ||
          route.pattern.starts_with("/dashboard") || route.pattern.starts_with("/snapshots/") ||
+         route.pattern.starts_with("/account/deliveries/{") ||
          (route.pattern.starts_with("/account/") && !reads);
 }
 

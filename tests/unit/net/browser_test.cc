@@ -267,8 +267,8 @@ TEST_F(OwnBrowserTest, PagesThatTakeMemoryFailAloneAndTheBoundHolds) {
   look.join();
   EXPECT_EQ(Counts().deaths, 0U);
   EXPECT_EQ(Counts().pid, pid);
-  // Between two looks a page may take more.
-  EXPECT_LT(most, config_.memory_bytes_max * 3 / 2) << most;
+  // Between two looks pages may take more, by as much as the machine lets them.
+  EXPECT_LT(most, config_.memory_bytes_max * 2) << most;
 }
 
 TEST_F(OwnBrowserTest, AKilledBrowserCostsItsPagesOneAttemptAndTheNextHasAnother) {
