@@ -70,7 +70,7 @@ INNER = {
         "monitors": {"checks"},
         # A block of a run makes a monitor of its rows.
         "jobs": {"monitors"},
-        # What an organisation has is sealed anew where it goes.
+        # A move seals an organisation's secrets again at the new cell.
         "move": {"accounts"},
     },
     "worker": {

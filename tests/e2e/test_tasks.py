@@ -215,6 +215,21 @@ def test_a_client_in_typescript_watches_pages_and_runs_a_workflow(vedette, nginx
     assert page.samples() == {"install", "types", "client", "watch", "run", "start"}
 
 
+def run_beside(page, script, tmp_path):
+    """What a script said that leaves processes running, which end with it. To files: they would hold a pipe open."""
+    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
+        shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=page.environment, stdout=out,
+                                 stderr=err, start_new_session=True)
+    try:
+        status = shell.wait(180)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+    said = (tmp_path / "out").read_text()
+    assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
+    return said
+
+
 def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, tmp_path):
     ports = {f"127.0.0.1:{port}": f"127.0.0.1:{free_port()}" for port in (8080, 8081, 8082, 9464, 9465, 9466)}
     page = Page("run-a-fleet.md", tmp_path, {
@@ -226,17 +241,7 @@ def test_a_fleet_is_started_looked_at_and_one_of_it_replaced(on_path, database, 
         kill -TERM $(jobs -pr)
         wait
     """
-    # To files: what the page leaves running would hold a pipe open.
-    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
-        shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=page.environment, stdout=out,
-                                 stderr=err, start_new_session=True)
-    try:
-        status = shell.wait(180)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(shell.pid, signal.SIGKILL)
-    said = (tmp_path / "out").read_text()
-    assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
+    said = run_beside(page, script, tmp_path)
     overview = said.split("\nreplaced\n")[1]
     for role in ("api", "admin", "scheduler", "worker", "delivery"):
         assert f'"{role}"' in overview, (role, overview)
@@ -259,16 +264,7 @@ def test_a_second_cell_stands_beside_the_first(vedette, postgres, on_path, tmp_p
         kill -TERM $(jobs -pr)
         wait
     """
-    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
-        shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=page.environment, stdout=out,
-                                 stderr=err, start_new_session=True)
-    try:
-        status = shell.wait(180)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(shell.pid, signal.SIGKILL)
-    said = (tmp_path / "out").read_text()
-    assert status == 0, said + (tmp_path / "err").read_text()[-3000:]
+    said = run_beside(page, script, tmp_path)
     assert '"cell": "c2"' in said
     assert (maps / "cells.map").read_text() == "c2 cell_c2\n"
     assert "vd_live_c2_ cell_c2" in (maps / "prefixes.map").read_text()

@@ -191,7 +191,7 @@ TEST_F(JobsStartTogether, OpenJobsWhoseCountTookLongAreNotCountedAgainWhileTheyA
     EXPECT_TRUE(std::holds_alternative<JobStarted>(starts.Start(*own, Lookup(1, 1000))));
   });
   Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // so long the count takes
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the time that the count takes
   holder.abort();
   first.join();
   // By another process.

@@ -8,7 +8,8 @@
 #include "store/fleet/maintenance.h"
 #include "tests/store/support/operator_support.h"
 
-// The audit as a chain: places without a gap, whoever commits when, and a beginning that moves.
+// The audit as a chain: places without a gap in whatever order entries commit, and a beginning that
+// moves.
 namespace vedette::test {
 namespace {
 
