@@ -29,9 +29,9 @@ FLEETING = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
 LOOK_MAX_S = 0.1
 
 
-def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02):
+def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02, look_max_s=LOOK_MAX_S):
     """Returns observe()'s first true value; fails, saying the last one, after limit_s. It looks every_s at first, and every
-    tenth of what it has waited later, up to LOOK_MAX_S."""
+    tenth of what it has waited later, up to look_max_s."""
     began = time.monotonic()
     while True:
         seen = observe()
@@ -40,7 +40,7 @@ def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02):
         waited_s = time.monotonic() - began
         if waited_s > limit_s:
             raise AssertionError(f"waited {limit_s} s for {what}; last seen: {seen!r}")
-        time.sleep(max(every_s, min(waited_s / 10, LOOK_MAX_S)))
+        time.sleep(max(every_s, min(waited_s / 10, look_max_s)))
 
 
 def free_port():
