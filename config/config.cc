@@ -97,14 +97,24 @@ struct Found {
 // name. The configuration must outlive it.
 class Keys {
  public:
-  explicit Keys(Config* config) : config_(config), table_(KeyTable(config)) {}
+  explicit Keys(Config* config) : config_(config), table_(KeyTable(config)) {
+    for (std::size_t at = 0; at < table_.size(); ++at) {
+      const Key& key = table_[at];
+      places_.emplace(std::make_pair(key.section, key.name), Place{at, false});
+      if (key.values.secret) {
+        places_.emplace(std::make_pair(key.section, key.name + std::string(kFileSuffix)),
+                        Place{at, true});
+      }
+    }
+  }
 
   const std::vector<Key>& table() const { return table_; }
 
   std::optional<Found> Find(const std::string& section, std::string_view name) const {
     if (section == kTokensSection) return Token(name);
     if (section == kRolesSection) return TokenRole(name);
-    if (auto found = Among(table_, section, name)) return found;
+    const auto place = places_.find(std::make_pair(section, std::string(name)));
+    if (place != places_.end()) return Found{table_[place->second.at], place->second.from_file};
     for (const NamedSections& named : kNamedSections) {
       const std::string_view id = IdIn(section, named);
       if (!id.empty()) return Among(named.keys(id, config_), section, name);
@@ -137,8 +147,15 @@ class Keys {
     return std::nullopt;
   }
 
+  struct Place {
+    std::size_t at;
+    bool from_file;
+  };
+
   Config* config_;
   std::vector<Key> table_;
+  std::map<std::pair<std::string, std::string>, Place>
+      places_;  // in the table, by section and name
 };
 
 // The keys with their two ways in: by section and name, and by variable.

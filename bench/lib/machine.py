@@ -60,7 +60,7 @@ def chosen_server(options):
 
 
 def wait_until(what, observe, limit_s=600):
-    return testbed.wait_until(what, observe, limit_s)
+    return testbed.wait_until(what, observe, limit_s, look_max_s=0)  # what is waited for is timed
 
 
 def stop_process(process):

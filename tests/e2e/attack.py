@@ -12,20 +12,20 @@ import threading
 import time
 from pathlib import Path
 
-from conftest import Database, Vedette, call, wait_until
+from conftest import MIGRATED, Database, Vedette, call, wait_until
 
 WORKING_ROLES = "scheduler,worker,delivery"
 
 
 @contextlib.contextmanager
 def fresh_database(postgres):
-    """An empty database, for a service that the tests of a file share."""
+    """A database for a service that the tests of a file share."""
     name = postgres.new_name()
-    postgres.execute("postgres", f"CREATE DATABASE {name}")
+    postgres.create(name, MIGRATED)
     try:
         yield Database(postgres, name)
     finally:
-        postgres.execute("postgres", f"DROP DATABASE {name} WITH (FORCE)")
+        postgres.drop(name)
 
 
 class Fleet:

@@ -3,6 +3,8 @@
 Run by ctest, or by hand: python3 -m pytest tests/e2e --build build/release
 """
 
+import contextlib
+import fcntl
 import http.server
 import json
 import shutil
@@ -66,9 +68,35 @@ def binary(request):
     return path
 
 
+MIGRATED = "migrated"
+
+
 @pytest.fixture(scope="session")
-def postgres():
+def cluster(binary, tmp_path_factory):
+    """The directory of a cluster with a database that the binary has migrated. The first file of tests after a build makes it,
+    and the others copy it: to make one takes a second of CPU, and there are sixty files."""
+    kept = binary.parent / "tests" / "cluster"
+    kept.mkdir(parents=True, exist_ok=True)
     server = Postgres(under=fast_directory())
+    made_by = f"{server.made_by()} {binary.stat().st_mtime_ns} {binary.stat().st_size}"
+    with open(kept / "lock", "a") as lock, contextlib.closing(server):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = kept / "made_by"
+        if not said.exists() or said.read_text() != made_by:
+            said.unlink(missing_ok=True)
+            shutil.rmtree(kept / "data", ignore_errors=True)
+            server.start().create(MIGRATED)
+            Vedette(binary, server.url(MIGRATED), tmp_path_factory.mktemp(MIGRATED)).migrate()
+            server.stop()
+            subprocess.run(["cp", "-a", server.data, kept / "data"], check=True)
+            said.write_text(made_by)
+    return kept / "data"
+
+
+@pytest.fixture(scope="session")
+def postgres(cluster):
+    """A server of the file's own; its database MIGRATED is to be copied."""
+    server = Postgres(under=fast_directory()).copy_from(cluster).keep_connections()
     server.start()
     yield server
     server.close()
@@ -86,21 +114,12 @@ class Database:
         return self.rows(statement, parameters)[0][0]
 
 
-@pytest.fixture(scope="session")
-def migrated(binary, postgres, tmp_path_factory):
-    """The name of a database that the binary has migrated, to be copied."""
-    name = "migrated"
-    postgres.create(name)
-    Vedette(binary, postgres.url(name), tmp_path_factory.mktemp(name)).migrate()
-    return name
-
-
 @pytest.fixture
 def database(request, postgres):
     """A database of the test's own: migrated, or empty where the test is about migrating."""
     name = postgres.new_name()
     empty = request.node.get_closest_marker("empty_database")
-    postgres.create(name, None if empty else request.getfixturevalue("migrated"))
+    postgres.create(name, None if empty else MIGRATED)
     yield Database(postgres, name)
     postgres.drop(name)
 

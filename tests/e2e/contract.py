@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Postgres, Vedette, call, free_port, wait_until
+from conftest import MIGRATED, ROOT, Postgres, Vedette, call, fast_directory, free_port, wait_until
 
 RENDERED = tempfile.TemporaryDirectory(prefix="vedette-openapi-")
 DOCUMENT = Path(RENDERED.name) / "openapi.json"
@@ -74,19 +74,18 @@ def prism(npm_tool, tmp_path):
 
 
 @pytest.fixture
-def strict(binary, tmp_path):
+def strict(binary, cluster, tmp_path):
     """A service with its defaults where they matter here, on a PostgreSQL that the test may stop."""
-    postgres = Postgres()
+    postgres = Postgres(under=fast_directory()).copy_from(cluster).keep_connections()
     try:
         postgres.start()
-        postgres.execute("postgres", "CREATE DATABASE contract")
-        service = Vedette(binary, postgres.url("contract"), tmp_path, {
+        service = Vedette(binary, postgres.url(MIGRATED), tmp_path, {
             "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "100000", "VEDETTE_DASHBOARD_ENABLED": "true",
             "VEDETTE_API_BODY_BYTES_MAX": str(BODY_BYTES_MAX),
             "VEDETTE_PROBES_MEDIUM_KIND": "http", "VEDETTE_PROBES_MEDIUM_URL": "http://127.0.0.1:1/",
-        }).migrate().start()
+        }).start()
         service.postgres = postgres
-        service.sql = lambda statement, parameters=None: postgres.execute("contract", statement, parameters)
+        service.sql = lambda statement, parameters=None: postgres.execute(MIGRATED, statement, parameters)
         yield service
         service.process.kill()
         service.process.wait(10)

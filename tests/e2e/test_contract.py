@@ -13,7 +13,7 @@ import zlib
 
 import psycopg2
 
-from conftest import ENCRYPTION_KEY, ROOT, call, wait_until
+from conftest import ENCRYPTION_KEY, MIGRATED, ROOT, call, wait_until
 from contract import BODY_BYTES_MAX, DOCUMENT, npm_tool, operations, prism, strict
 
 
@@ -718,7 +718,7 @@ class Errors:
             return self.ask("POST", "/monitors", body=self.good_body("createMonitor"),
                             headers={"Idempotency-Key": "in use"})
 
-        holder = psycopg2.connect(self.service.postgres.url("contract"))
+        holder = psycopg2.connect(self.service.postgres.url(MIGRATED))
         try:
             holder.cursor().execute("select from organisation for update")  # which a create waits for
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -736,7 +736,7 @@ class Errors:
         """While somebody holds the lock of the key (store/idempotency.cc)."""
         key = uuid.UUID(self.tenant.org_id).bytes + b"job in use"
         number = int.from_bytes(hashlib.sha256(key).digest()[:8], "little", signed=True)
-        holder = psycopg2.connect(self.service.postgres.url("contract"))
+        holder = psycopg2.connect(self.service.postgres.url(MIGRATED))
         try:
             holder.cursor().execute("select pg_advisory_xact_lock(%s)", [number])
             return self.ask(method, path, body=self.good_body(operation), headers={"Idempotency-Key": "job in use"})

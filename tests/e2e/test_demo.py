@@ -18,12 +18,12 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from conftest import call, clean_environment, wait_until
+from conftest import call, clean_environment, fast_directory, wait_until
 
 
 @contextlib.contextmanager
 def a_directory():
-    path = Path(tempfile.mkdtemp(prefix="vedette-e2e-demo-", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="vedette-e2e-demo-", dir=fast_directory()))
     path.chmod(0o755)  # PostgreSQL's user has to pass
     yield path / "var"
     shutil.rmtree(path, ignore_errors=True)

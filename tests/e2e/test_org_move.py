@@ -6,7 +6,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import Database, Tenant, Vedette, clean_environment, wait_until
+from conftest import MIGRATED, Database, Tenant, Vedette, clean_environment, wait_until
 
 ROWS = 40
 PRICE_MC = 1000
@@ -14,12 +14,12 @@ OTHER_KEY = "5a" * 32
 
 
 @pytest.fixture
-def cells(binary, postgres, migrated, tmp_path):
+def cells(binary, postgres, tmp_path):
     """The two fleets, each with its database; the second has another encryption key."""
     services, databases = [], []
     for extra in ({}, {"VEDETTE_SECURITY_ENCRYPTION_KEY": OTHER_KEY, "VEDETTE_CELL_ID": "c3"}):
         database = Database(postgres, postgres.new_name())
-        postgres.create(database.name, migrated)
+        postgres.create(database.name, MIGRATED)
         databases.append(database)
         services.append(Vedette(binary, database.url, tmp_path, extra).start())
     yield list(zip(services, databases))

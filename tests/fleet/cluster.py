@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from testbed import Postgres, free_port, wait_until  # noqa: E402, F401
+from testbed import Postgres, fast_directory, free_port, wait_until  # noqa: E402, F401
 
 SETTINGS = {
     "max_connections": "90", "superuser_reserved_connections": "6",
@@ -48,6 +48,7 @@ class Cluster:
         self.dir = Path(directory)
         self.made = 0
         self.mount = None
+        self.migrated = None  # a database that scripts copy
         self.primary = self._new()
         self.standby = None
         self.primary.start()
@@ -61,10 +62,11 @@ class Cluster:
         self.made += 1
         return Server(self.dir / f"pg{self.made}")
 
-    def new_database(self, name):
-        """The one that is used from now on."""
+    def new_database(self, name, like=None):
+        """The one that is used from now on; a copy of another one."""
         self.database = name
-        self.primary.execute("postgres", f"CREATE DATABASE {name} OWNER fleet")
+        copied = f" TEMPLATE {like} STRATEGY FILE_COPY" if like else ""
+        self.primary.execute("postgres", f"CREATE DATABASE {name} OWNER fleet{copied}")
 
     def address(self):
         return "127.0.0.1", self.primary.port

@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, fast_directory  # noqa: E402
 from scenario import Scenario  # noqa: E402
 
 
@@ -18,9 +18,10 @@ def pytest_addoption(parser):
 @pytest.fixture(scope="session")
 def cluster():
     # Not below pytest's own directory, which every other pytest that starts closes to PostgreSQL's user.
-    directory = Path(tempfile.mkdtemp(prefix="vedette-fleet-", dir="/tmp"))
+    directory = Path(tempfile.mkdtemp(prefix="vedette-fleet-", dir=fast_directory()))
     directory.chmod(0o755)
     it = Cluster(directory)
+    it.primary.keep_connections()
     yield it
     it.close()
     it.remove()

@@ -6,8 +6,7 @@ import time
 
 import pytest
 from cluster import wait_until
-from fleet import LEASE_MS
-from scenario import ROWS
+from scenario import LEASE_MS, ROWS
 
 
 def both(safety):

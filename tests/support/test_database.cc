@@ -30,7 +30,12 @@ constexpr std::size_t kRetiredMax = 2;
 constexpr std::uintmax_t kMemoryMin = std::uintmax_t{6} << 30;
 
 config::DatabaseConfig ConfigOf(const std::string& url) {
-  return config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", url}}).database;
+  // With every default, which are read once: each test asks, and some ask often.
+  static const config::DatabaseConfig kDefaults =
+      config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", "postgresql:///"}}).database;
+  config::DatabaseConfig config = kDefaults;
+  config.url = url;
+  return config;
 }
 
 // The first value as text; empty without a row or for NULL.

@@ -2,6 +2,7 @@
 
 tests/e2e, tests/fleet and bench/ use it, so that a server is started, waited for and removed in one way."""
 
+import contextlib
 import fcntl
 import os
 import pwd
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -23,16 +25,22 @@ WAIT_MAX_S = 150
 FLEETING = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
 
 
-def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02):
-    """Returns observe()'s first true value; fails, saying the last one, after limit_s."""
-    deadline = time.monotonic() + limit_s
+# A look asks a server most times, so what has taken long already is looked at less often.
+LOOK_MAX_S = 0.1
+
+
+def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02, look_max_s=LOOK_MAX_S):
+    """Returns observe()'s first true value; fails, saying the last one, after limit_s. It looks every_s at first, and every
+    tenth of what it has waited later, up to look_max_s."""
+    began = time.monotonic()
     while True:
         seen = observe()
         if seen:
             return seen
-        if time.monotonic() > deadline:
+        waited_s = time.monotonic() - began
+        if waited_s > limit_s:
             raise AssertionError(f"waited {limit_s} s for {what}; last seen: {seen!r}")
-        time.sleep(every_s)
+        time.sleep(max(every_s, min(waited_s / 10, look_max_s)))
 
 
 def free_port():
@@ -120,6 +128,14 @@ class Postgres:
         self.log = open(self.dir / "log", "ab")
         self.server = None
         self.databases = 0
+        # A connection costs more than most statements do. None: each statement has one of its own, as it must where servers are
+        # lost or stand still.
+        self.kept = None
+
+    def keep_connections(self):
+        """One for each thread and database from now on."""
+        self.kept = threading.local()
+        return self
 
     def run(self, program, *arguments, check=True):
         """One of PostgreSQL's own programs, as the cluster's user."""
@@ -131,6 +147,16 @@ class Postgres:
                  "--no-sync")
         with open(self.data / "pg_hba.conf", "a") as hba:
             hba.write("host replication all 127.0.0.1/32 trust\n")
+
+    def copy_from(self, directory):
+        """The cluster is a copy of one whose server has ended."""
+        subprocess.run(["cp", "-a", directory, self.data], check=True)
+        return self
+
+    def made_by(self):
+        """What says which server's files these are."""
+        server = self.bin / "postgres"
+        return f"{server} {server.stat().st_mtime_ns}"
 
     def start(self):
         if not self.data.exists():
@@ -188,13 +214,25 @@ class Postgres:
         return connection
 
     def execute(self, database, statement, parameters=None):
-        connection = self.connect(database)
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement, parameters)
-                return cursor.fetchall() if cursor.description else []
-        finally:
-            connection.close()
+        if self.kept is None:
+            with contextlib.closing(self.connect(database)) as connection:
+                return self._ask(connection, statement, parameters)
+        kept = vars(self.kept)
+        if database in kept:
+            try:
+                return self._ask(kept[database], statement, parameters)
+            except psycopg2.Error:
+                if not kept[database].closed:
+                    raise
+                del kept[database]  # its server ended meanwhile
+        kept[database] = self.connect(database)
+        return self._ask(kept[database], statement, parameters)
+
+    @staticmethod
+    def _ask(connection, statement, parameters):
+        with connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
 
     def create(self, database, template=None):
         # Without fsync, files are copied faster than pages are logged.
@@ -202,6 +240,8 @@ class Postgres:
         self.execute("postgres", f"CREATE DATABASE {database}{copied}")
 
     def drop(self, database):
+        if self.kept and database in vars(self.kept):
+            vars(self.kept).pop(database).close()
         self.execute("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
     def new_name(self):

@@ -313,7 +313,7 @@ int FindingsAskedFor(int usual) {
 TEST_F(FindingsTest, PagesSkipAndRepeatNothingWhileWritersRace) {
   constexpr int kWriters = 8;
   constexpr int kFindings = 25;
-  const int kRecords = FindingsAskedFor(8000) / kWriters / kFindings;
+  const int kRecords = FindingsAskedFor(2000) / kWriters / kFindings;
   const auto kAll = static_cast<std::size_t>(kWriters * kRecords * kFindings);
   if (kAll > 10'000) {  // more than a client may ask for
     Sql("alter table investigation drop constraint investigation_findings_max_check");

@@ -13,14 +13,13 @@
 #include "store/jobs/keeper.h"
 #include "store/queries.h"
 #include "tests/store/support/jobs_support.h"
+#include "tests/support/in_full.h"
 
 // What a record opens, beside the pure function that says the same (domain/job/block_progress.h).
 namespace vedette::test {
 namespace {
 
 using domain::JobStatus;
-
-constexpr int kHistories = 60;
 
 class JobsParts : public JobsTest {
  public:
@@ -83,8 +82,9 @@ class JobsParts : public JobsTest {
 
 TEST_F(JobsParts, WhatIsOpenedIsWhatTheOracleOpensInRandomHistories) {
   std::mt19937 random(20261122);
+  const int histories = InFull(60, 20);
   int records = 0;
-  for (int history = 0; history < kHistories; ++history) {
+  for (int history = 0; history < histories; ++history) {
     const auto run = Tree(random);
     const auto job = Start(run);
     Model model = ModelOf(run);
@@ -109,7 +109,7 @@ TEST_F(JobsParts, WhatIsOpenedIsWhatTheOracleOpensInRandomHistories) {
     }
     ASSERT_EQ(Job(job, "status"), "2") << "history " << history;
   }
-  EXPECT_GT(records, 300);
+  EXPECT_GT(records, histories * 5);
 }
 
 // Rows that a block hands on as they came.
@@ -121,13 +121,13 @@ store::JobChunkRecord HandedOn(const store::ClaimedJobChunk& chunk) {
 
 TEST_F(JobsParts, PartsThatGrowLoseDoubleAndDisorderNoRowInRandomHistories) {
   constexpr int kParts = 150;
-  constexpr int kGrowing = 12;  // histories
+  const int growing = InFull(12, 5);  // histories
   std::mt19937 random(20261124);
   const auto pick = [&random](std::size_t from, std::size_t to) {
     return std::uniform_int_distribution<std::size_t>(from, to)(random);
   };
   int grown = 0;
-  for (int history = 0; history < kGrowing; ++history) {
+  for (int history = 0; history < growing; ++history) {
     auto run = Run(kParts, 3, static_cast<int>(pick(1, 200)));
     run.blocks[3].input = 1;
     run.blocks[1].pace = std::chrono::seconds(5);
@@ -165,7 +165,7 @@ TEST_F(JobsParts, PartsThatGrowLoseDoubleAndDisorderNoRowInRandomHistories) {
           << "block " << block << " of history " << history;
     }
   }
-  EXPECT_GE(grown, kGrowing) << "each of them grows";
+  EXPECT_GE(grown, growing) << "each of them grows";
 }
 
 // One consumer of one input, in any state that a history can reach, and in some that none can.
@@ -191,8 +191,8 @@ PartsState RandomState(std::mt19937& random) {
   return state;
 }
 
-TEST_F(JobsParts, TheStatementAndTheOracleAgreeOnTenThousandRandomStates) {
-  constexpr int kStates = 10'000;
+TEST_F(JobsParts, TheStatementAndTheOracleAgreeOnRandomStates) {
+  const int states_max = InFull(10'000, 2'000);
   std::mt19937 random(7);
   pqxx::connection connection(database.url());
   connection.prepare("parts_open", store::QueryText("parts_open"));
@@ -201,7 +201,7 @@ TEST_F(JobsParts, TheStatementAndTheOracleAgreeOnTenThousandRandomStates) {
   tx.exec("set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan");
   std::vector<std::pair<std::string, PartsState>> states;
   std::string jobs, blocks, parts;
-  for (int i = 0; i < kStates; ++i) {
+  for (int i = 0; i < states_max; ++i) {
     const std::string id = base::Uuid::V4().ToString();
     const PartsState state = RandomState(random);
     const auto& b = state.block;
@@ -240,7 +240,7 @@ TEST_F(JobsParts, TheStatementAndTheOracleAgreeOnTenThousandRandomStates) {
     wrong += opened.at(id) == expected ? 0 : 1;
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_GT(opened_in_all, kStates / 2);
+  EXPECT_GT(opened_in_all, states_max / 2);
   EXPECT_EQ(tx.exec("select count(*) from job_chunk")[0][0].as<int>(), opened_in_all);
 }
 

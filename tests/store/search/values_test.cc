@@ -112,7 +112,7 @@ class SearchValuesTest : public testing::Test {
 // count.
 TEST_F(SearchValuesTest, G8_DatabaseAndRuleAgreeOnEveryCountAndForeignDocumentsAreInNone) {
 #ifdef VEDETTE_SANITIZED
-  constexpr int kRounds = 3;  // what a sanitizer looks at is the code, of which all is run by then
+  constexpr int kRounds = 1;  // what a sanitizer looks at is the code, of which all is run by then
 #else
   constexpr int kRounds = 10;
 #endif

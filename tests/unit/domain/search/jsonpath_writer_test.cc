@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "tests/support/in_full.h"
 #include "tests/unit/domain/search/filter_support.h"
 
 namespace vedette::test {
@@ -95,7 +96,8 @@ TEST_F(JsonPath, AnUnknownNameNeverGetsThere) {
 
 TEST_F(JsonPath, EveryFilterByChanceIsMadeOfKnownWords) {
   SearchCases cases(1);
-  for (int i = 0; i < 2000; ++i) {
+  const int filters = InFull(2000, 500);
+  for (int i = 0; i < filters; ++i) {
     const bool dsl = cases.Chance(50);
     const Json filter = dsl ? cases.Dsl() : cases.Simple();
     const auto read = Read(dsl ? Grammar::kDsl : Grammar::kSimple, base::DumpJson(filter));
