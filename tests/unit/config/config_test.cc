@@ -154,7 +154,7 @@ TEST(Keys, ThoseOfServersProbesAndRolesSetWhatTheyAreNamedFor) {
                                            .client_secret = "another secret",
                                            .public_url = "https://admin.example",
                                            .scope = "openid email groups",
-                             .role_claim = "groups",
+                                           .role_claim = "groups",
                                            .viewers = {"staff"},
                                            .operators = {"on call", "CN=On Call,DC=example"},
                                            .admins = {"owners"}}));
