@@ -23,22 +23,24 @@ std::optional<domain::JwtFault> FaultOf(const net::HttpResponse& response) {
 }  // namespace
 
 OidcKeys::OidcKeys(base::EventLoop& loop, Ask ask, const base::Clock& clock,
-                   metrics::Metrics& metrics, const config::Config& config, base::Logger log)
+                   metrics::Metrics& metrics, const config::Config& config, base::Logger log, Of of)
     : loop_(loop),
       ask_(std::move(ask)),
       clock_(clock),
       metrics_(metrics),
       config_(config),
       log_(log),
+      of_(of),
+      issuer_(of == Of::kConsole ? config.admin_oidc.issuer : config.oidc.issuer),
       timer_(loop, [this] { Look(); }) {}
 
 void OidcKeys::Start() {
-  if (config_.oidc.issuer.empty()) return;
+  if (issuer_.empty()) return;
   started_at_ = Moment(clock_);
   timer_.Start(std::chrono::milliseconds(0), config_.jwks.retry_ms);
 }
 
-api::ProviderKeys::View OidcKeys::Now() const {
+rest::ProviderKeys::View OidcKeys::Now() const {
   const std::lock_guard lock(mutex_);
   return {keys_, cache_, Moment(clock_), endpoints_};
 }
@@ -85,7 +87,7 @@ void OidcKeys::Begin() {
     cache_.tried_at = Moment(clock_);
     cache_.under_way = true;
   }
-  ask_(domain::DiscoveryUrl(config_.oidc.issuer), {},
+  ask_(domain::DiscoveryUrl(issuer_), {},
        [this](const net::HttpResponse& response) { ReadDocument(response); });
 }
 
@@ -94,12 +96,12 @@ void OidcKeys::ReadDocument(const net::HttpResponse& response) {
     End(std::move(*fault));
     return;
   }
-  auto url = domain::ReadDiscovery(response.body, config_.oidc.issuer);
+  auto url = domain::ReadDiscovery(response.body, issuer_);
   if (auto* fault = std::get_if<domain::JwtFault>(&url)) {
     End(std::move(*fault));
     return;
   }
-  if (auto endpoints = domain::ReadSignInEndpoints(response.body, config_.oidc.issuer)) {
+  if (auto endpoints = domain::ReadSignInEndpoints(response.body, issuer_)) {
     const std::lock_guard lock(mutex_);
     endpoints_ = std::make_shared<const domain::SignInEndpoints>(std::move(*endpoints));
   }
@@ -130,7 +132,8 @@ void OidcKeys::End(Outcome outcome) {
     log_.Warn("the identity provider's keys could not be fetched",
               {{"error", std::get<domain::JwtFault>(outcome).reason}});
   }
-  metrics_.AddJwksFetch("provider", keys != nullptr ? "ok" : "failed");
+  metrics_.AddJwksFetch(of_ == Of::kConsole ? "console" : "provider",
+                        keys != nullptr ? "ok" : "failed");
   {
     const std::lock_guard lock(mutex_);
     cache_.under_way = false;
@@ -145,6 +148,7 @@ void OidcKeys::End(Outcome outcome) {
 }
 
 void OidcKeys::ShowAge() {
+  if (of_ == Of::kConsole) return;  // people see it when they sign in
   const View view = Now();
   metrics_.SetOidcKeysAge(view.now - (view.keys ? view.cache.fetched_at : started_at_));
 }

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "api/tenant/outgoing.h"
+#include "api/kit/sign_in.h"
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "config/config_fwd.h"
@@ -16,18 +16,21 @@
 
 namespace vedette::app {
 
-// The keys of the identity provider of [oidc]: found by discovery, fetched at the start, before
-// they are no longer fresh, and for a request whose key is not known; never sooner than
-// jwks_retry_ms after the last try. Where fetches fail the old keys stay; a set without a key that
-// can be used is a fetch that failed.
+// The keys of an identity provider, that of [oidc] or that of [admin.oidc]: found by discovery,
+// fetched at the start, before they are no longer fresh, and for a request whose key is not known;
+// never sooner than jwks_retry_ms after the last try. Where fetches fail the old keys stay; a set
+// without a key that can be used is a fetch that failed.
 //
 //   no keys ──fetch──▶ keys ──fetch succeeds──▶ the new keys, and no others
 //      ▲                 │
 //      └── fetch fails   └── fetch fails: the same keys, which age
 //
 // Built while the loop does not run.
-class OidcKeys final : public api::ProviderKeys {
+class OidcKeys final : public rest::ProviderKeys {
  public:
+  // The people who show its tokens: those of tenants ([oidc]), or operators ([admin.oidc]).
+  enum class Of { kTenants, kConsole };
+
   // Gets a URL of the operator's, or posts a form to it where that is not empty; the callback runs
   // once, on the loop thread, never from inside.
   using Ask = std::function<void(const std::string& url, const std::string& form,
@@ -35,9 +38,9 @@ class OidcKeys final : public api::ProviderKeys {
 
   // What is handed in must outlive this object.
   OidcKeys(base::EventLoop& loop, Ask ask, const base::Clock& clock, metrics::Metrics& metrics,
-           const config::Config& config, base::Logger log);
+           const config::Config& config, base::Logger log, Of of = Of::kTenants);
 
-  void Start();  // loop thread; nothing happens where [oidc] names no issuer
+  void Start();  // loop thread; nothing happens where there is no issuer
 
   View Now() const override;
   void Fetch(std::function<void()> then) override;
@@ -59,6 +62,8 @@ class OidcKeys final : public api::ProviderKeys {
   metrics::Metrics& metrics_;
   const config::Config& config_;
   const base::Logger log_;
+  const Of of_;
+  const std::string& issuer_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const std::vector<domain::SetKey>> keys_;   // guarded by mutex_

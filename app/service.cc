@@ -429,6 +429,7 @@ bool Service::Impl::StartRoles() {
   if (fleet_renderer) fleet_renderer->Start();
   if (browser_role) browser_role->Start();
   if (api_role) api_role->Start();
+  if (admin_role) admin_role->Start();
   if (delivery_role) delivery_role->Start();
   if (worker_role) worker_role->Start();
   if (scheduler_role) scheduler_role->Start();

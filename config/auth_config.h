@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// Keys of [security], and of credentials other than API keys: [oauth] and [oidc].
+// Keys of [security], and of credentials other than API keys: [oauth], [oidc] and [admin.oidc].
 // config/config.h says what all of it is.
 namespace vedette::config {
 
@@ -77,6 +77,23 @@ struct OidcConfig {
   std::chrono::seconds lifetime_max_s{86'400};
 
   bool operator==(const OidcConfig&) const = default;
+};
+
+// The identity provider by which operators sign in at the console; it may be another than that of
+// [oidc], whose claims are named likewise.
+struct AdminOidcConfig {
+  std::string issuer;  // empty: nobody signs in at the console
+  std::string client_id;
+  std::string client_secret;  // empty: a public client
+  std::string public_url;     // of the admin port, as browsers reach it
+  std::string scope;          // that is asked for
+  std::string role_claim;
+  // The claim's values that give a role; the highest counts.
+  std::vector<std::string> viewers;
+  std::vector<std::string> operators;
+  std::vector<std::string> admins;
+
+  bool operator==(const AdminOidcConfig&) const = default;
 };
 
 // The pages at /dashboard, where members of organisations sign in (docs/dashboard.md).

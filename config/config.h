@@ -57,6 +57,7 @@ struct Config {
   std::map<std::string, std::string> admin_tokens;  // name -> token
   // A token's name -> viewer, operator or admin; a token without a role is an admin's.
   std::map<std::string, std::string> admin_roles;
+  AdminOidcConfig admin_oidc;
   HealthConfig health;
   SecurityConfig security;
   NetConfig net;

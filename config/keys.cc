@@ -39,6 +39,7 @@ constexpr Values kHours{Kind::kHours};
 constexpr Values kFlag{Kind::kFlag};
 constexpr Values kText{Kind::kText};
 constexpr Values kNonEmptyText{Kind::kNonEmptyText};
+constexpr Values kTexts{Kind::kTexts};
 constexpr Values kOptionalUrl{Kind::kOptionalUrl};
 constexpr Values kProviderIds{Kind::kProviderIds};
 constexpr Values kDomains{Kind::kDomains};
@@ -102,6 +103,16 @@ void AddCredentials(Config& c, std::vector<Key>* table) {
        {"algorithms", &c.oidc.algorithms, Choice("RS256, PS256, ES256, EdDSA", Kind::kChoiceList)},
        {"client_id", &c.oidc.client_id, kText},
        {"client_secret", &c.oidc.client_secret, kSecretText}});
+  Add(table, "admin.oidc",
+      {{"issuer", &c.admin_oidc.issuer, kOptionalUrl},
+       {"client_id", &c.admin_oidc.client_id, kText},
+       {"client_secret", &c.admin_oidc.client_secret, kSecretText},
+       {"public_url", &c.admin_oidc.public_url, {Kind::kOptionalIssuer}},
+       {"scope", &c.admin_oidc.scope, kNonEmptyText},
+       {"role_claim", &c.admin_oidc.role_claim, kNonEmptyText},
+       {"viewers", &c.admin_oidc.viewers, kTexts},
+       {"operators", &c.admin_oidc.operators, kTexts},
+       {"admins", &c.admin_oidc.admins, kTexts}});
   Add(table, "security",
       {{"encryption_key", &c.security.encryption_key, Secret(Kind::kOptionalKey)},
        {"encryption_keys_old", &c.security.encryption_keys_old, Secret(Kind::kKeyList)}});

@@ -63,6 +63,7 @@ struct Values {
     // Lists: of strings in TOML, separated by commas (or, in a secret's file, by lines) in plain
     // text.
     kKeyList,
+    kTexts,       // none of them empty
     kChoiceList,  // of some of `choices`
     kProviderIds,
     kDomains,

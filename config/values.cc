@@ -128,6 +128,7 @@ bool IsAmong(std::string_view choices, std::string_view text) {
 bool IsTextOf(const Values& values, std::string_view text) {
   switch (values.kind) {
     case Values::Kind::kNonEmptyText:
+    case Values::Kind::kTexts:
       return !text.empty();
     case Values::Kind::kChoice:
     case Values::Kind::kChoiceList:
@@ -395,6 +396,8 @@ std::string Allowed(const Values& values, const Field& field) {
       return "64 hexadecimal digits, or empty";
     case Values::Kind::kKeyList:
       return "a list of keys of 64 hexadecimal digits each";
+    case Values::Kind::kTexts:
+      return "a list of texts, none of them empty";
     case Values::Kind::kChoiceList:
       return fmt::format("a list of some of {}", values.choices);
     case Values::Kind::kProviderIds:

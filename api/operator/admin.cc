@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/answer.h"
+#include "api/kit/sign_in.h"
 #include "api/operator/audit_stream.h"
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
@@ -58,6 +59,8 @@ struct Admin::Impl {
   std::vector<Token> tokens;
 
   std::optional<Operator> CallerOf(const net::ServerRequest& request) const;
+  rest::Handled Admit(const Call& call, const rest::Match<Call>& match) const;
+  void AdmitSession(const Call& call, rest::Match<Call> match) const;
 };
 
 // Compares with every token, whichever fits, so that the time tells nothing; hashes, so that the
@@ -75,9 +78,8 @@ std::optional<Operator> Admin::Impl::CallerOf(const net::ServerRequest& request)
 
 namespace {
 
-rest::Reply Unauthorized() {
-  rest::Reply reply = rest::ErrorReply(401, "unauthorized",
-                                       "send Authorization: Bearer with one of the admin tokens");
+rest::Reply Unauthorized(std::string_view message) {
+  rest::Reply reply = rest::ErrorReply(401, "unauthorized", message);
   reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"vedette admin\"");
   return reply;
 }
@@ -85,8 +87,9 @@ rest::Reply Unauthorized() {
 rest::Reply InsufficientRole(const Operator& caller, Role needed) {
   return rest::ErrorReply(
       403, "insufficient_role",
-      fmt::format("this needs the role {}, and the token {} has the role {} ([admin.roles])",
-                  RoleName(needed), caller.name, RoleName(caller.role)));
+      fmt::format("this needs the role {}, and {}{} has the role {} ({})", RoleName(needed),
+                  caller.session ? "" : "the token ", caller.name, RoleName(caller.role),
+                  caller.session ? "[admin.oidc]" : "[admin.roles]"));
 }
 
 // Whether every {id} of the path is one.
@@ -100,14 +103,49 @@ bool HasIds(const rest::Match<Call>& match) {
 
 }  // namespace
 
+// Lets a caller do what his role may: the answer where it may not, or where there is no such thing,
+// else the handler's, later. Any thread.
+rest::Handled Admin::Impl::Admit(const Call& call, const rest::Match<Call>& match) const {
+  const Role needed = RouteOf(match).role;
+  if (call.caller.role < needed) return InsufficientRole(call.caller, needed);
+  if (!HasIds(match)) {
+    return rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID");
+  }
+  rest::GatherBody(call.answer, {}, [this, call, handler = match.route->handler] {
+    rest::ServeLater<Call>(parts.pool, std::nullopt, call, handler);
+  });
+  return rest::Parked{};
+}
+
+// Looks up who has signed in, where no token of the configuration is shown.
+void Admin::Impl::AdmitSession(const Call& call, rest::Match<Call> match) const {
+  const net::ServerRequest& request = call.request();
+  const bool may_be = parts.provider_keys != nullptr && BearerToken(request).empty();
+  const std::string token(may_be ? ConsoleTokenOf(request) : std::string_view());
+  if (token.empty()) {
+    call.answer->Send(Unauthorized("send Authorization: Bearer with one of the admin tokens"));
+    return;
+  }
+  if (!rest::IsOfOwnPage(request, token)) return call.answer->Send(NoCsrfToken());
+  rest::ServeLater<Call>(parts.pool, std::nullopt, call,
+                         [this, token, match = std::move(match)](Call& again) -> rest::Handled {
+                           auto caller = CallerOfSession(parts, again.session(), token);
+                           if (!caller) {
+                             return Unauthorized("the session has ended: sign in again");
+                           }
+                           again.caller = std::move(*caller);
+                           return Admit(again.On(nullptr), match);
+                         });
+}
+
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
              const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
-             const base::Logger& log, TenantApi* tenant_api)
+             const base::Logger& log, TenantApi* tenant_api, rest::ProviderKeys* provider_keys)
     : audit_stream_(std::make_unique<AuditStream>(pool, log)),
       impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
                      {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api,
-                      *audit_stream_, log},
+                      provider_keys, *audit_stream_, log},
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     const auto role = config.admin_roles.find(name);
@@ -135,18 +173,19 @@ void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (match->route->access == rest::Access::kOpen) {
     return rest::ServeHere(answer, [&] { return handler(call); });
   }
-  std::optional<Operator> caller = impl_->CallerOf(given);
-  if (!caller) return answer->Send(Unauthorized());
-  const Role needed = RouteOf(*match).role;
-  if (caller->role < needed) return answer->Send(InsufficientRole(*caller, needed));
-  call.caller = std::move(*caller);
-  if (!HasIds(*match)) {
-    answer->Send(rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID"));
+  if (match->route->access == rest::Access::kSignedLink) {
+    rest::GatherBody(answer, {}, [&pool = impl_->parts.pool, call, handler] {
+      rest::ServeLater<Call>(pool, std::nullopt, call, handler);
+    });
     return;
   }
-  rest::GatherBody(answer, {}, [&pool = impl_->parts.pool, call, handler] {
-    rest::ServeLater<Call>(pool, std::nullopt, call, handler);
-  });
+  if (auto caller = impl_->CallerOf(given)) {
+    call.caller = std::move(*caller);
+    auto handled = impl_->Admit(call, *match);
+    if (auto* reply = std::get_if<rest::Reply>(&handled)) answer->Send(std::move(*reply));
+    return;
+  }
+  impl_->AdmitSession(call, *match);
 }
 
 std::size_t Admin::BodyBytesMax(std::string_view method, std::string_view path) const {

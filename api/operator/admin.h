@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/kit/published_keys.h"
+#include "api/kit/sign_in.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
@@ -78,7 +79,8 @@ class HealthPort final : public net::WholeBodyService {
 
 // The operator's port (api/operator/routes.cc lists what it serves): health and metrics for
 // machines, the console for people, and under /admin/v1/ what the console and `vedette ctl` are
-// made of. Everything there wants one of [admin.tokens], before a body is taken; the token's name
+// made of. Everything there wants one of [admin.tokens], or the session of one who has signed in by
+// the provider of [admin.oidc], before a body is taken; the token's name, or the person's address,
 // is the actor in the audit log.
 //
 // What needs no database is answered on the server's thread, also while the pool is busy or the
@@ -90,7 +92,8 @@ class Admin final : public net::HttpService {
         const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
         const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
         const base::Logger& log,
-        TenantApi* tenant_api = nullptr);  // null: this process has no public API
+        TenantApi* tenant_api = nullptr,               // null: this process has no public API
+        rest::ProviderKeys* provider_keys = nullptr);  // of [admin.oidc]; null: nobody signs in
   ~Admin() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

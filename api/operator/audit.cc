@@ -102,6 +102,10 @@ rest::Handled GetAudit(Call& call) {
   }
   if (after && !follow) input.Refuse("after", "value_error", "Input goes with follow=true");
   problems.Check();
+  // An answer without an end would outlive the session.
+  if (follow && call.caller.session) {
+    return rest::ErrorReply(403, "token_needed", "the audit is followed with a token alone");
+  }
   if (follow) return FollowAudit(call, after);
   if (list.cursor) {
     const auto place = rest::DecodeTimedCursor(kAuditList, *list.cursor);

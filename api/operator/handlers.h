@@ -11,10 +11,12 @@
 #include "api/kit/query_reader.h"
 #include "api/kit/reply.h"
 #include "api/kit/router.h"
+#include "api/kit/sign_in.h"
 #include "api/operator/admin.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "config/auth_config.h"
 #include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"
@@ -35,7 +37,8 @@ struct Dependencies {
   ServiceState& state;
   const domain::search::Catalogue& fields;  // of documents that are imported
   rest::KeyFetcher& key_fetcher;
-  TenantApi* tenant_api;  // null: this process has no public API
+  TenantApi* tenant_api;              // null: this process has no public API
+  rest::ProviderKeys* provider_keys;  // of [admin.oidc]; null: nobody signs in
   AuditStream& audit_stream;
   base::Logger log;
 };
@@ -51,10 +54,19 @@ std::string_view RoleName(Role role);
 // One of [admin.roles]; without a name the one that tokens have which are not there.
 Role RoleNamed(std::string_view name);
 
-// The token's name: the actor of the audit. Empty on a route that needs none.
+// The session of one who has signed in at the console.
+struct OwnSession {
+  base::Uuid id;
+  std::string csrf_token;  // that a change shows beside the cookie
+  base::Timestamp expires_at;
+};
+
+// The actor of the audit: the token's name, or the address of one who has signed in, which goes to
+// the audit alone. Empty on a route that needs none.
 struct Operator {
   std::string name;
   Role role = Role::kViewer;
+  std::optional<OwnSession> session{};
 };
 
 // One request of the operator. What its path has for {id} are UUIDs.
@@ -165,6 +177,23 @@ rest::Handled GetProviders(Call& call);
 // console.cc
 rest::Handled GetConsole(Call& call);
 rest::Handled GetConsoleAsset(Call& call);
+
+// sign_in.cc
+rest::Handled GetConsoleSignIn(Call& call);
+rest::Handled PostConsoleSignIn(Call& call);
+rest::Handled GetConsoleCallback(Call& call);
+rest::Handled PostConsoleSignOut(Call& call);
+rest::Handled GetConsoleSessions(Call& call);
+rest::Handled DeleteConsoleSession(Call& call);
+// The highest role that a value of the claim gives; nothing where none gives any. Pure.
+std::optional<Role> RoleOfValues(const config::AdminOidcConfig& oidc,
+                                 const std::vector<std::string>& said);
+// The token of a session in the cookies of a request; empty where there is none of good form. Pure.
+std::string_view ConsoleTokenOf(const net::ServerRequest& request);
+// Whose it is, with the role that the configuration gives now; nothing where it has ended.
+std::optional<Operator> CallerOfSession(const Dependencies& parts, store::Session& session,
+                                        std::string_view token);
+rest::Reply NoCsrfToken();  // 403
 
 // organisations.cc
 rest::Handled PostOrganisation(Call& call);

@@ -212,7 +212,7 @@ rest::Handled GetRowEvents(Call& call) {
 constexpr std::string_view kUnnamedToken = "default";
 
 std::string ReasonShown(const std::string& reason, const Call& call) {
-  const bool named = call.caller.name != kUnnamedToken;
+  const bool named = call.caller.name != kUnnamedToken && !call.caller.session;
   return fmt::format("{} (by {})", reason, named ? call.caller.name : "the operator");
 }
 

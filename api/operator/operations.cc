@@ -58,7 +58,12 @@ rest::Handled GetMetrics(Call& call) {
 }
 
 rest::Handled GetMe(Call& call) {
-  return rest::JsonReply(200, {{"name", call.caller.name}, {"role", RoleName(call.caller.role)}});
+  base::Json me{{"name", call.caller.name}, {"role", RoleName(call.caller.role)}};
+  if (const auto& own = call.caller.session) {
+    me["csrf_token"] = own->csrf_token;
+    me["expires_at"] = base::FormatTimestamp(own->expires_at);
+  }
+  return rest::JsonReply(200, me);
 }
 
 rest::Handled GetOverview(Call& call) {
@@ -104,15 +109,17 @@ rest::Handled PostDrain(Call& call) {
   body.Check();
   store::AuditEntry audit = AuditOf(call, "member.drain", reason);
   audit.target = call.parts.state.member_id().ToString();
+  // The log names tokens, and no person.
+  const std::string who = call.caller.session ? "a session of the console" : audit.actor;
   call.parts.log.Info("drain ordered through the admin port",
-                      {{"actor", audit.actor}, {"remote_address", audit.remote_address}});
+                      {{"actor", who}, {"remote_address", audit.remote_address}});
   bool audited = false;
   try {
     store::WriteAudit(call.session(), call.parts.clock, audit);
     audited = true;
   } catch (const std::exception& e) {
     call.parts.log.Warn("the drain could not be written to the audit",
-                        {{"actor", audit.actor}, {"error", e.what()}});
+                        {{"actor", who}, {"error", e.what()}});
   }
   call.parts.state.Drain();
   return rest::JsonReply(202,

@@ -8,6 +8,7 @@ namespace vedette::admin {
 namespace {
 
 constexpr auto kOpen = rest::Access::kOpen;
+constexpr auto kSignedLink = rest::Access::kSignedLink;
 constexpr auto kOperator = Role::kOperator;
 constexpr auto kAdmin = Role::kAdmin;
 
@@ -17,7 +18,14 @@ constexpr Route kRoutes[] = {
     {"GET", "/readyz", GetReadiness, {.access = kOpen}},
     {"GET", "/metrics", GetMetrics, {.access = kOpen}},
     {"GET", "/", GetConsole, {.access = kOpen}},
+    // Before {file}. Those with a link's access show what they need themselves.
+    {"GET", "/console/sign-in", GetConsoleSignIn, {.access = kOpen}},
+    {"POST", "/console/sign-in", PostConsoleSignIn, {.access = kSignedLink}},
+    {"GET", "/console/callback", GetConsoleCallback, {.access = kSignedLink}},
+    {"POST", "/console/sign-out", PostConsoleSignOut, {.access = kSignedLink}},
     {"GET", "/console/{file}", GetConsoleAsset, {.access = kOpen}},
+    {"GET", "/admin/v1/console/sessions", GetConsoleSessions},
+    {kAdmin, "DELETE", "/admin/v1/console/sessions/{id}", DeleteConsoleSession},
 
     {"GET", "/admin/v1/me", GetMe},
     {"GET", "/admin/v1/overview", GetOverview},

@@ -20,7 +20,9 @@ namespace {
 // When who was refused because its organisation moves had better ask again.
 constexpr std::chrono::seconds kMovingRetry{5};
 
-domain::ExternalTokenRules RulesOf(const config::Config& config) {
+}  // namespace
+
+domain::ExternalTokenRules ProviderRules(const config::Config& config) {
   const config::OidcConfig& oidc = config.oidc;
   domain::ExternalTokenRules rules{
       .issuer = oidc.issuer,
@@ -38,60 +40,11 @@ domain::ExternalTokenRules RulesOf(const config::Config& config) {
   return rules;
 }
 
-// Whether a key of the provider verifies the token: nothing where one does.
-std::variant<std::monostate, domain::JwtFault, KeysWanted> VerifyByProvider(
-    const domain::Jwt& jwt, const config::JwksConfig& jwks, const ProviderKeys::View& keys) {
-  const bool verified = keys.keys && domain::VerifiedByOne(*keys.keys, jwt);
-  // Here keys are fresh as long as they serve at all: a timer renews them, not the requests.
-  const domain::FetchRules rules{
-      .fresh = jwks.stale_max_ms, .retry = jwks.retry_ms, .stale_max = jwks.stale_max_ms};
-  switch (domain::WhenToFetch(keys.cache, verified, rules, keys.now)) {
-    case domain::FetchDecision::kUse:
-    case domain::FetchDecision::kUseStale:
-      return {};
-    case domain::FetchDecision::kFetch:
-    case domain::FetchDecision::kWait:
-      return KeysWanted::kFetch;
-    case domain::FetchDecision::kNoKeys:
-      return KeysWanted::kNone;
-    case domain::FetchDecision::kRefuse:
-      break;
-  }
-  return domain::JwtFault{"no key of the identity provider verifies the signature"};
-}
-
-// The verdict on a token: what `read` makes of its claims, where its signature is the provider's.
-template <typename Verdict, typename Read>
-Verdict JudgeToken(std::string_view text, const config::Config& config,
-                   const ProviderKeys::View& keys, Read read) {
-  if (config.oidc.issuer.empty()) return domain::JwtFault{"no identity provider is configured"};
-  const auto parsed = domain::ParseJwt(text);
-  if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) return *fault;
-  const auto& jwt = std::get<domain::Jwt>(parsed);
-  auto token = read(jwt);
-  if (auto* fault = std::get_if<domain::JwtFault>(&token)) return std::move(*fault);
-  auto verified = VerifyByProvider(jwt, config.jwks, keys);
-  if (auto* fault = std::get_if<domain::JwtFault>(&verified)) return std::move(*fault);
-  if (const auto* wanted = std::get_if<KeysWanted>(&verified)) return *wanted;
-  return std::get<0>(std::move(token));
-}
-
-}  // namespace
-
 TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
                                 const ProviderKeys::View& keys, base::Timestamp now) {
-  return JudgeToken<TokenVerdict>(text, config, keys, [&](const domain::Jwt& jwt) {
-    return domain::ReadExternalToken(jwt, RulesOf(config), now);
-  });
-}
-
-IdTokenVerdict JudgeIdToken(std::string_view text, std::string_view nonce,
-                            const config::Config& config, const ProviderKeys::View& keys,
-                            base::Timestamp now) {
-  domain::ExternalTokenRules rules = RulesOf(config);
-  rules.audience = config.oidc.client_id;
-  return JudgeToken<IdTokenVerdict>(text, config, keys, [&](const domain::Jwt& jwt) {
-    return domain::ReadIdToken(jwt, rules, nonce, now);
+  if (config.oidc.issuer.empty()) return domain::JwtFault{"no identity provider is configured"};
+  return rest::JudgeToken<TokenVerdict>(text, config.jwks, keys, [&](const domain::Jwt& jwt) {
+    return domain::ReadExternalToken(jwt, ProviderRules(config), now);
   });
 }
 

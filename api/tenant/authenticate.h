@@ -58,23 +58,12 @@ void CheckCaller(const store::Authentication& found, const Route& route);
 
 // Bearer tokens of the operator's identity provider ([oidc]): from the text to whom it names. Pure.
 
-// What has to happen before a token can be validated.
-enum class KeysWanted {
-  kFetch,  // its key is not known here: fetch, or wait for the fetch that is under way
-  kNone,   // there are no keys to verify by, and there will be none soon
-};
-
+using rest::KeysWanted;
 using TokenVerdict = std::variant<domain::ExternalToken, domain::JwtFault, KeysWanted>;
-
-// Validates the claims, then the signature: what is refused whatever its key is causes no fetch. A
-// token that a known key verifies never waits for a fetch; the keys are renewed beside it.
 TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
                                 const ProviderKeys::View& keys, base::Timestamp now);
 
-// The same of an ID token that a sign-in at the provider brought, whose nonce is `nonce`.
-using IdTokenVerdict = std::variant<domain::IdToken, domain::JwtFault, KeysWanted>;
-IdTokenVerdict JudgeIdToken(std::string_view text, std::string_view nonce,
-                            const config::Config& config, const ProviderKeys::View& keys,
-                            base::Timestamp now);
+// What a token of the provider must be.
+domain::ExternalTokenRules ProviderRules(const config::Config& config);
 
 }  // namespace vedette::api

@@ -1,8 +1,5 @@
 #include "api/tenant/credentials.h"
 
-#include <algorithm>
-
-#include "base/crypto.h"
 #include "base/text.h"
 #include "domain/auth/jwt.h"
 #include "store/accounts/accounts.h"
@@ -50,37 +47,11 @@ std::string_view SessionOf(const net::ServerRequest& request) {
 std::variant<Credential, CredentialFault> CookieCredential(const net::ServerRequest& request) {
   const std::string_view session = SessionOf(request);
   if (session.empty()) return CredentialFault::kMissing;
-  const bool changes = request.method != "GET" && request.method != "HEAD";
-  if (changes && !base::ConstantTimeEqual(request.Header(kCsrfHeader), CsrfTokenOf(session))) {
-    return CredentialFault::kNoCsrfToken;
-  }
+  if (!rest::IsOfOwnPage(request, session)) return CredentialFault::kNoCsrfToken;
   return Credential{Credential::Kind::kToken, session, true};
 }
 
 }  // namespace
-
-std::string CsrfTokenOf(std::string_view session_token) {
-  return base::HexEncode(base::HmacSha256(session_token, "csrf"));
-}
-
-std::string_view CookieOf(const net::ServerRequest& request, std::string_view name) {
-  std::string_view found;
-  for (const auto& [header, value] : request.headers) {
-    if (header != "cookie") continue;
-    std::string_view rest = value;
-    while (!rest.empty()) {
-      const std::string_view pair = rest.substr(0, rest.find(';'));
-      rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
-      const std::string_view cookie = base::Trim(pair, base::kBlankSpace);
-      if (!cookie.starts_with(name)) continue;
-      const std::string_view behind = cookie.substr(name.size());
-      if (!behind.starts_with('=')) continue;
-      if (!found.empty()) return {};
-      found = behind.substr(1);
-    }
-  }
-  return found;
-}
 
 std::variant<Credential, CredentialFault> FindCredential(const net::ServerRequest& request) {
   const Found key = FindHeader(request, "x-api-key");

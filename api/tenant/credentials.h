@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "api/kit/sign_in.h"
 #include "base/recent_map.h"
 #include "base/uuid.h"
 #include "net/http_server.h"
@@ -31,13 +32,9 @@ struct Credential {
 // The cookie of a session at the dashboard: a browser takes and sends it over https alone, and with
 // requests of our own pages alone.
 inline constexpr std::string_view kSessionCookie = "__Host-vedette";
-// The header that a request with the cookie shows where it changes something. Another site's page
-// cannot read the session's token, from which it is made, and cannot set the header.
-inline constexpr std::string_view kCsrfHeader = "x-csrf-token";
-std::string CsrfTokenOf(std::string_view session_token);
-
-// The value of a cookie; empty where there is none, or where there are two.
-std::string_view CookieOf(const net::ServerRequest& request, std::string_view name);
+using rest::CookieOf;
+using rest::CsrfTokenOf;
+using rest::SetCookie;
 
 // Why a request shows none that could be good: what is answered, before any look at the database.
 enum class CredentialFault {

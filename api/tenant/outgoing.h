@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/kit/sign_in.h"
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "domain/auth/jwk_set.h"
@@ -23,36 +24,8 @@
 
 namespace vedette::api {
 
-// The keys of the operator's identity provider ([oidc]), which the process fetches and keeps. Built
-// by app; every method on any thread.
-class ProviderKeys {
- public:
-  // What is known at one moment. Immutable.
-  struct View {
-    std::shared_ptr<const std::vector<domain::SetKey>> keys;  // null before the first fetch
-    domain::KeyCache cache;
-    base::Timestamp now;  // by the clock that the cache's times are of
-    // Null before the first fetch, and where the provider has none.
-    std::shared_ptr<const domain::SignInEndpoints> endpoints{};
-  };
-  // What the provider gave for a code.
-  struct Redeemed {
-    std::string body;   // of a 200
-    std::string error;  // a sentence for the log, where there was none
-  };
-
-  virtual ~ProviderKeys() = default;
-  virtual View Now() const = 0;
-
-  // Begins a fetch if the last one was begun long enough ago, or joins the one that is under way.
-  // `then` runs exactly once, on any thread: once that fetch has ended, or soon where there is
-  // none.
-  virtual void Fetch(std::function<void()> then) = 0;
-
-  // Sends the form, which has the code of a sign-in, to the provider's token endpoint. `done` runs
-  // exactly once, on any thread, within the timeout of a fetch and a little.
-  virtual void Redeem(std::string form, std::function<void(Redeemed)> done) = 0;
-};
+// Those of the provider of [oidc].
+using rest::ProviderKeys;
 
 // How one test notification went.
 struct WebhookTestOutcome {

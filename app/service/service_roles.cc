@@ -41,6 +41,25 @@ class InnerExchange final : public net::Exchange {
   admin::TenantApi::Done done_;  // empty once it has been called
 };
 
+// How an identity provider is asked. The client and the configuration must outlive it.
+OidcKeys::Ask AskProviderBy(net::HttpClient& client, const config::Config& config) {
+  return [&client, &config](const std::string& url, const std::string& form,
+                            std::function<void(net::HttpResponse)> done) {
+    net::HttpRequest request;
+    request.url = url;
+    request.headers = {{"Accept", "application/json"}};
+    if (!form.empty()) {
+      request.method = "POST";
+      request.headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
+      request.body = form;
+    }
+    request.trust = net::Trust::kOperator;
+    request.timeout = config.jwks.timeout_ms;
+    request.body_bytes_max = config.jwks.bytes_max;
+    client.Send(std::move(request), std::move(done));
+  };
+}
+
 }  // namespace
 
 void LocalTenantApi::Call(Request request, Done done) {
@@ -60,10 +79,20 @@ AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& s
                      const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
                      api::Api* api) {
   if (api != nullptr) tenant_api_ = std::make_unique<LocalTenantApi>(*api);
+  if (!core.config.admin_oidc.issuer.empty()) {
+    oidc_client_ = std::make_unique<net::HttpClient>(core.loop, core.config.net);
+    oidc_keys_ = std::make_unique<OidcKeys>(core.loop, AskProviderBy(*oidc_client_, core.config),
+                                            core.clock, core.metrics, core.config,
+                                            core.log.For("oidc"), OidcKeys::Of::kConsole);
+  }
   admin_ = std::make_unique<admin::Admin>(core.config, pool, core.signals, core.clock, core.metrics,
                                           state, search_fields, key_fetch, core.log.For("admin"),
-                                          tenant_api_.get());
+                                          tenant_api_.get(), oidc_keys_.get());
   server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
+}
+
+void AdminRole::Start() {
+  if (oidc_keys_) oidc_keys_->Start();
 }
 
 void AdminRole::Stop() {
@@ -87,7 +116,9 @@ ApiRole::ApiRole(const Core& core, Pools& pools, ProbeSet& probes, rest::KeyFetc
   preview_ = std::make_unique<MonitorPreview>(loop_, probes, core.clock, config_);
   waits_ = std::make_unique<api::Waits>(loop_, *pools.api, core.clock, core.metrics, config_, log);
   core.signals.Listen(store::Signal::kJob, [this] { loop_.Post([this] { waits_->Look(); }); });
-  BuildKeys(core);
+  oidc_client_ = std::make_unique<net::HttpClient>(loop_, config_.net);
+  oidc_keys_ = std::make_unique<OidcKeys>(loop_, AskProviderBy(*oidc_client_, config_), core.clock,
+                                          core.metrics, config_, core.log.For("oidc"));
   if (const auto note = api::IssuerNote(config_); !note.empty()) log.Warn(note, {});
   if (config_.search.backend == "opensearch") {
     search_engine_ = std::make_unique<SearchEngineClient>(
@@ -99,27 +130,6 @@ ApiRole::ApiRole(const Core& core, Pools& pools, ProbeSet& probes, rest::KeyFetc
                                     core.policy, outgoing, *waits_, html::SelectorFault, log);
   gated_api_ = std::make_unique<GatedService>(*api_, std::move(ready));
   server_ = std::make_unique<net::HttpServer>(config_.api, *gated_api_, log);
-}
-
-void ApiRole::BuildKeys(const Core& core) {
-  oidc_client_ = std::make_unique<net::HttpClient>(loop_, config_.net);
-  const auto ask = [this](const std::string& url, const std::string& form,
-                          std::function<void(net::HttpResponse)> done) {
-    net::HttpRequest request;
-    request.url = url;
-    request.headers = {{"Accept", "application/json"}};
-    if (!form.empty()) {
-      request.method = "POST";
-      request.headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
-      request.body = form;
-    }
-    request.trust = net::Trust::kOperator;
-    request.timeout = config_.jwks.timeout_ms;
-    request.body_bytes_max = config_.jwks.bytes_max;
-    oidc_client_->Send(std::move(request), std::move(done));
-  };
-  oidc_keys_ = std::make_unique<OidcKeys>(loop_, ask, core.clock, core.metrics, config_,
-                                          core.log.For("oidc"));
 }
 
 void ApiRole::Stop() {

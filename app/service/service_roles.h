@@ -60,6 +60,7 @@ class AdminRole {
             const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
             api::Api* api);
 
+  void Start();  // loop thread
   void Serve() { server_->Start(); }
   void Stop();  // blocks
   std::string address() const { return server_->address(); }
@@ -67,6 +68,9 @@ class AdminRole {
  private:
   std::unique_ptr<LocalTenantApi> tenant_api_;  // null: this process has no public API
   std::unique_ptr<admin::Admin> admin_;
+  // Destroyed before the port, whose answers they may hold. Null: nobody signs in.
+  std::unique_ptr<net::HttpClient> oidc_client_;
+  std::unique_ptr<OidcKeys> oidc_keys_;
   std::unique_ptr<net::HttpServer> server_;
 };
 
@@ -132,8 +136,6 @@ class ApiRole {
   std::string address() const { return server_->address(); }
 
  private:
-  void BuildKeys(const Core& core);
-
   base::EventLoop& loop_;
   const config::Config& config_;
   std::unique_ptr<WebhookTest> webhook_test_;

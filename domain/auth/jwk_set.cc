@@ -134,7 +134,7 @@ std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::st
   }
   if (!document.is_object()) return JwtFault{"the discovery document is no object"};
   if (TextClaim(document, "issuer", kUrlBytesMax) != issuer) {
-    return JwtFault{"the discovery document names another issuer than [oidc] issuer"};
+    return JwtFault{"the discovery document names another issuer than the configuration"};
   }
   if (!TextClaim(document, "jwks_uri", kUrlBytesMax)) {
     return JwtFault{"the discovery document has no jwks_uri"};

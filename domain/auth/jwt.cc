@@ -171,20 +171,44 @@ namespace {
 
 constexpr std::size_t kClaimBytesMax = 255;
 
-// The claim of this name as text of 1 to kClaimBytesMax bytes.
-std::optional<std::string> Find(const base::Json& claims, const std::string& name) {
-  if (!name.starts_with('/')) return TextClaim(claims, name, kClaimBytesMax);
+// The value of the claim of this name; null where there is none.
+const base::Json* ValueOf(const base::Json& claims, const std::string& name) {
+  if (!name.starts_with('/')) {
+    const auto it = claims.find(name);
+    return it == claims.end() ? nullptr : &*it;
+  }
   try {
     const base::Json::json_pointer pointer(name);
-    if (!claims.contains(pointer)) return std::nullopt;
-    const base::Json& value = claims.at(pointer);
-    if (!value.is_string()) return std::nullopt;
-    const auto& text = value.get_ref<const std::string&>();
-    if (text.empty() || text.size() > kClaimBytesMax) return std::nullopt;
-    return text;
+    return claims.contains(pointer) ? &claims.at(pointer) : nullptr;
   } catch (const base::Json::exception&) {  // the pointer is none, or leads nowhere
-    return std::nullopt;
+    return nullptr;
   }
+}
+
+bool IsClaimText(const base::Json& value) {
+  if (!value.is_string()) return false;
+  const auto& text = value.get_ref<const std::string&>();
+  return !text.empty() && text.size() <= kClaimBytesMax;
+}
+
+// The claim of this name as text of 1 to kClaimBytesMax bytes.
+std::optional<std::string> Find(const base::Json& claims, const std::string& name) {
+  const base::Json* value = ValueOf(claims, name);
+  if (value == nullptr || !IsClaimText(*value)) return std::nullopt;
+  return value->get<std::string>();
+}
+
+// The texts of a claim that is one or a list of them. What is none is passed over.
+std::vector<std::string> FindAll(const base::Json& claims, const std::string& name) {
+  std::vector<std::string> texts;
+  const base::Json* value = ValueOf(claims, name);
+  if (value == nullptr) return texts;
+  if (IsClaimText(*value)) texts.push_back(value->get<std::string>());
+  if (!value->is_array()) return texts;
+  for (const base::Json& one : *value) {
+    if (IsClaimText(one)) texts.push_back(one.get<std::string>());
+  }
+  return texts;
 }
 
 bool Names(const base::Json& claims, const std::string& audience) {
@@ -259,7 +283,9 @@ std::variant<IdToken, JwtFault> ReadIdToken(const Jwt& jwt, const ExternalTokenR
   if (verified == claims.end() || *verified != true) {
     return JwtFault{"email_verified is not true"};
   }
-  IdToken token{base::AsciiLower(*email), std::nullopt, std::nullopt};
+  IdToken token{.email = base::AsciiLower(*email)};
+  token.subject = Find(claims, "sub").value_or("");
+  if (!rules.role_claim.empty()) token.roles = FindAll(claims, rules.role_claim);
   if (!rules.org_claim.empty()) token.organisation = Find(claims, rules.org_claim);
   if (!rules.team_claim.empty()) token.team = Find(claims, rules.team_claim);
   return token;

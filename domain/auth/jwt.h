@@ -97,6 +97,7 @@ struct ExternalTokenRules {
   std::string user_claim;
   std::vector<base::SignatureAlgorithm> algorithms;  // that are taken
   TimeRules times;
+  std::string role_claim{};  // of an ID token; empty: nobody asks for it
 };
 
 struct ExternalToken {
@@ -111,11 +112,13 @@ std::variant<ExternalToken, JwtFault> ReadExternalToken(const Jwt& jwt,
                                                         base::Timestamp now);
 
 // An ID token of the provider (OpenID Connect Core 1.0, section 3.1.3.7), which a person brings who
-// signs in at the dashboard. `rules.audience` is the client's id there.
+// signs in at the dashboard or at the console. `rules.audience` is the client's id there.
 struct IdToken {
   std::string email;  // verified by the provider; lower case
-  std::optional<std::string> organisation;
-  std::optional<std::string> team;
+  std::optional<std::string> organisation{};
+  std::optional<std::string> team{};
+  std::string subject{};             // empty where the token has none
+  std::vector<std::string> roles{};  // the texts of the claim of the role: one, or a list
 };
 // Validates a token whose signature is the provider's. The fault is for the log.
 std::variant<IdToken, JwtFault> ReadIdToken(const Jwt& jwt, const ExternalTokenRules& rules,

@@ -240,4 +240,66 @@ bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid&
   });
 }
 
+bool IsConsoleToken(std::string_view text) {
+  // A cell's name stands in no token of the console, which each cell has for itself.
+  return domain::CellOfSecret(text, kConsoleTokenPrefix, kTokenRandomChars) == "";
+}
+
+std::string CreateConsoleSession(Session& session, const base::Clock& clock,
+                                 const NewConsoleSession& order, AuditEntry audit) {
+  const base::Uuid id = base::Uuid::V7(clock);
+  std::string token = NewToken(kConsoleTokenPrefix, {});
+  audit.target = id.ToString();
+  InTransaction(session, [&](Transaction& tx) {
+    tx.Exec<"console_session_insert">("token_sha256"_a = Bytea(base::Sha256(token)), "id"_a = id,
+                                      "issuer"_a = order.issuer, "subject"_a = order.subject,
+                                      "email"_a = order.email, "role_values"_a = order.role_values,
+                                      "ttl_s"_a = order.ttl.count());
+    InsertAudit(tx, clock, audit);
+  });
+  return token;
+}
+
+namespace {
+
+ConsoleSession ReadConsoleSession(const pqxx::row& row) {
+  ConsoleSession one;
+  Columns(row).Into("id"_a = &one.id, "issuer"_a = &one.issuer, "subject"_a = &one.subject,
+                    "email"_a = &one.email, "role_values"_a = &one.role_values,
+                    "created_at"_a = &one.created_at, "expires_at"_a = &one.expires_at);
+  return one;
+}
+
+}  // namespace
+
+std::optional<ConsoleSession> FindConsoleSession(Session& session, std::string_view token) {
+  if (!IsConsoleToken(token)) return std::nullopt;
+  return Read(session, [&](Transaction& tx) -> std::optional<ConsoleSession> {
+    const auto rows =
+        tx.Exec<"console_session_find">("token_sha256"_a = Bytea(base::Sha256(token)));
+    if (rows.empty()) return std::nullopt;
+    return ReadConsoleSession(rows.at(0));
+  });
+}
+
+std::vector<ConsoleSession> ListConsoleSessions(Session& session, int limit) {
+  return Read(session, [&](Transaction& tx) {
+    std::vector<ConsoleSession> all;
+    for (const auto& row : tx.Exec<"console_sessions_list">("limit"_a = limit)) {
+      all.push_back(ReadConsoleSession(row));
+    }
+    return all;
+  });
+}
+
+bool EndConsoleSession(Session& session, const base::Clock& clock, const base::Uuid& id,
+                       AuditEntry audit) {
+  audit.target = id.ToString();
+  return InTransaction(session, [&](Transaction& tx) {
+    if (tx.Exec<"console_session_end">("id"_a = id).empty()) return false;
+    InsertAudit(tx, clock, audit);
+    return true;
+  });
+}
+
 }  // namespace vedette::store

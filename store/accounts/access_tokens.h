@@ -15,8 +15,8 @@
 #include "store/audit.h"
 #include "store/session.h"
 
-// Tokens of OAuth clients, and sessions of users. A token is readable only where it is made. All
-// functions throw as InTransaction does (store/session.h).
+// Tokens of OAuth clients, and sessions of users and of operators. A token is readable only where
+// it is made. All functions throw as InTransaction does (store/session.h).
 namespace vedette::store {
 
 // A client that may sign assertions: it is neither deleted nor disabled.
@@ -119,5 +119,39 @@ std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::U
 // Ends the membership and all sessions of the user. False when it is no member.
 bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                    const std::string& user_id, AuditEntry audit);
+
+// A session at the operator's console. Its token is kConsoleTokenPrefix and kTokenRandomChars
+// base62 characters.
+inline constexpr std::string_view kConsoleTokenPrefix = "vd_con_";
+// Whether the text has the form of such a token. Any other is none.
+bool IsConsoleToken(std::string_view text);
+
+struct NewConsoleSession {
+  std::string issuer;
+  std::string subject;  // the person, as the issuer has him
+  std::string email;
+  std::vector<std::string> role_values;  // of the claim of the role
+  std::chrono::seconds ttl{};
+};
+// The token, which is readable only here. The audit's target is the session.
+std::string CreateConsoleSession(Session& session, const base::Clock& clock,
+                                 const NewConsoleSession& order, AuditEntry audit);
+
+struct ConsoleSession {
+  base::Uuid id;
+  std::string issuer;
+  std::string subject;
+  std::string email;
+  std::vector<std::string> role_values;
+  base::Timestamp created_at;
+  base::Timestamp expires_at;
+};
+// Empty for a token that is malformed or unknown, or whose session has ended.
+std::optional<ConsoleSession> FindConsoleSession(Session& session, std::string_view token);
+// Those that have neither ended nor expired, newest first.
+std::vector<ConsoleSession> ListConsoleSessions(Session& session, int limit);
+// False when there is no such session any more.
+bool EndConsoleSession(Session& session, const base::Clock& clock, const base::Uuid& id,
+                       AuditEntry audit);
 
 }  // namespace vedette::store

@@ -64,6 +64,7 @@ RemovePasskeyOutcome RemovePasskey(Session& session, const base::Clock& clock,
 //   kReset          a link to a new password; bound to an address, and to the organisation whose
 //                   owner made it, or whose member the operator named
 //   kOwnerReset     the same, made by an owner: it is for who is a member nowhere else
+//   kConsole        a sign-in at the operator's console by its provider; bound to nothing
 enum class OneTimePurpose : std::int16_t {
   kPasskeySignIn = 0,
   kPasskeyNew = 1,
@@ -72,6 +73,7 @@ enum class OneTimePurpose : std::int16_t {
   kProviderChoice = 4,
   kReset = 5,
   kOwnerReset = 6,
+  kConsole = 7,
 };
 struct Binding {
   std::optional<std::string> email;

@@ -186,6 +186,7 @@ constexpr Task kTasks[] = {
        run.InBatches<"access_token_expire">();
        run.InBatches<"invitation_expire">();
        run.InBatches<"onetime_expire">();
+       run.InBatches<"console_session_expire">();
        run.InBatches<"assertion_expire">();
      }},
     {"dead_deliveries",

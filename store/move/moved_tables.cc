@@ -108,7 +108,7 @@ constexpr std::string_view kUnmoved[] = {
     "organisation",
     // The cell's own.
     "schema_migration", "member", "cell_directory", "moved_key", "org_move", "org_move_copy",
-    "audit_chain",
+    "audit_chain", "console_session",
     // The network's, as each cell sees it.
     "mail_domain", "mail_host", "mail_budget",
     // What is counted of a minute, and pages that somebody waits for.

@@ -47,3 +47,29 @@ with gone as (
                                            where expires_at < now() limit @limit)
   returning 1)
 select count(*) from gone
+
+-- name: console_session_insert
+insert into console_session (token_sha256, id, issuer, subject, email, role_values, expires_at)
+values (@token_sha256::bytea, @id, @issuer, @subject, @email, @role_values::text[], now() + @ttl_s * interval '1 second')
+
+-- name: console_session_find
+select id, issuer, subject, email, role_values, created_at, expires_at
+from console_session
+where token_sha256 = @token_sha256::bytea and expires_at > now()
+
+-- name: console_sessions_list
+select id, issuer, subject, email, role_values, created_at, expires_at
+from console_session
+where expires_at > now()
+order by id desc
+limit @limit
+
+-- name: console_session_end
+delete from console_session where id = @id and expires_at > now() returning id
+
+-- name: console_session_expire
+with gone as (
+  delete from console_session
+  where token_sha256 in (select token_sha256 from console_session where expires_at < now() limit @limit)
+  returning 1)
+select count(*) from gone

@@ -32,9 +32,10 @@ where exists (select from unnest(@needles::text[]) as u(needle) where strpos(low
 order by a.id
 
 -- name: erase_audit
--- One that has no place in the chain yet gets its salt with it, and is covered as it is then.
+-- One that has no place in the chain yet gets its salt with it, and is covered as it is then. The name of an operator's token
+-- stays; the address of one who has signed in does not.
 update audit
-set actor = case when principal_kind is null then actor else 'erased' end, target = 'erased', reason = null,
+set actor = case when principal_kind is null and strpos(actor, '@') = 0 then actor else 'erased' end, target = 'erased', reason = null,
   detail = null, remote_address = 'erased', on_behalf_of = null, salt = null, erased_at = now()
 where id = any (@ids::uuid[])
 

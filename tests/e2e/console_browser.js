@@ -541,6 +541,100 @@ class Operator extends Console {
   }
 
   // Each page offers each role what it may do, and says by whose token.
+  // At the provider's own pages, which are elsewhere, and ask for a font.
+  async signInAs(email) {
+    await this.button(`Sign in with ${this.given.provider}`).click();
+    await this.page.locator('input[name=login]').fill(email);
+    await this.page.locator('input[name=password]').fill('anything');
+    await this.page.locator('button[type=submit]').click();
+    await this.page.getByRole('button', {name: 'Continue'}).click();
+    await this.page.waitForURL(url => url.href.startsWith(this.given.url));
+    await this.page.locator('main h2').first().waitFor();
+    this.problems.length = 0;
+  }
+
+  // The next person at this browser: the provider remembers nobody.
+  async signOutAs(name) {
+    await this.page.locator('#who', {hasText: name}).waitFor();
+    await this.button('Sign out').click();
+    await this.page.getByLabel('One of the tokens').waitFor();
+    await this.page.context().clearCookies();
+  }
+
+  async session() {
+    return (await this.page.context().cookies(this.given.url)).find(one => one.name === '__Host-vedette-console');
+  }
+
+  async signInAsEachRole() {
+    const {url, monitor, provider} = this.given;
+    await this.go('');
+    await this.button(`Sign in with ${provider}`).waitFor();
+    await this.look('sign-in');
+    // A claim without a role.
+    await this.signInAs('nobody+guests@example.com');
+    await this.page.getByRole('alert').getByText('have no role here').waitFor();
+    await this.look('sign-in-without-a-role');
+    assert.equal(await this.session(), undefined);
+    await this.page.context().clearCookies();
+    // A state that nobody here has asked for.
+    await this.page.goto(`${url}/console/callback?code=x&state=forged`);
+    await this.page.getByRole('alert').getByText('begun in another browser').waitFor();
+
+    await this.signInAs('viola+staff@example.com');
+    await this.page.locator('#who', {hasText: 'viola+staff@example.com (viewer)'}).waitFor();
+    const first = await this.session();
+    assert.deepEqual([first.httpOnly, first.secure, first.sameSite], [true, true, 'Strict']);
+    assert.equal(await this.page.evaluate(() => document.cookie + sessionStorage.length + localStorage.length), '00');
+    await this.page.reload();
+    await this.page.getByRole('heading', {name: 'Overview'}).waitFor();
+    await this.go(`#/monitors/${monitor.id}`);
+    await this.badge('active');
+    assert.equal(await this.button('Pause').count(), 0, 'a viewer is not offered it');
+    await this.look('sign-in-viewer');
+    await this.go(`#/monitors/${monitor.id}/change`);
+    await this.main('viola+staff@example.com has the role viewer');
+    // The cookie does not come with a form of another site, and if it did, the header would be missing.
+    const path = `/admin/v1/monitors/${monitor.id}/pause`;
+    const elsewhere = await this.page.context().newPage();
+    await elsewhere.goto(`http://${provider}/counts`);
+    const posted = this.page.context().waitForEvent('response', answer => answer.url().endsWith(path));
+    await elsewhere.evaluate(to => {
+      const form = document.createElement('form');
+      Object.assign(form, {method: 'POST', action: to});
+      document.body.append(form);
+      form.submit();
+    }, url + path);
+    assert.ok([401, 403].includes((await posted).status()));
+    await elsewhere.close();
+    assert.equal(await this.page.evaluate(to => fetch(to, {method: 'POST'}).then(answer => answer.status), path), 403);
+    this.problems.length = 0;
+    await this.signOutAs('viola');
+    const old = await fetch(`${url}/admin/v1/me`, {headers: {cookie: `${first.name}=${first.value}`}});
+    assert.equal(old.status, 401, 'the session has ended at the server');
+
+    await this.signInAs('olli+staff+on-call@example.com');
+    await this.page.locator('#who', {hasText: '(operator)'}).waitFor();
+    assert.notEqual((await this.session()).value, first.value);
+    await this.go(`#/monitors/${monitor.id}`);
+    await this.button('Pause').click();
+    await this.page.getByRole('dialog').getByLabel('Reason').fill('the site asked');
+    await this.page.getByRole('dialog').getByRole('button', {name: 'Pause', exact: true}).click();
+    await this.badge('paused');
+    await this.go('#/keys');
+    await this.page.getByRole('heading', {name: 'Encryption keys'}).waitFor();
+    assert.equal(await this.button('Seal again with the present key').count(), 0);
+    await this.signOutAs('olli');
+
+    await this.signInAs('ada+root+staff@example.com');
+    await this.page.locator('#who', {hasText: '(admin)'}).waitFor();
+    await this.go('#/keys');
+    await this.button('Seal again with the present key').waitFor();
+    // A session that has ended elsewhere.
+    await this.page.context().clearCookies();
+    await this.button('Refresh').click();
+    await this.page.getByRole('alert').getByText('Your session has ended').waitFor();
+  }
+
   async seeWhatEachRoleIsOffered() {
     const {monitor, organisationId, roles} = this.given;
     const ranks = ['viewer', 'operator', 'admin'];

@@ -205,7 +205,8 @@ def test_secrets_go_to_the_roles_that_need_them_and_to_no_other(objects):
     everything = of_kind(objects["everything"], "Deployment")
     assert {name: mounted(d) for name, d in everything.items()} == {
         name: {"vedette-research"} | more for name, more in {
-            "watch-api": {"vedette-key"}, "watch-admin": {"vedette-key", "vedette-admin"}, "watch-scheduler": set(),
+            "watch-api": {"vedette-key", "vedette-dashboard"},
+            "watch-admin": {"vedette-key", "vedette-admin", "vedette-console"}, "watch-scheduler": set(),
             "watch-worker": {"vedette-key"}, "watch-worker-research": {"vedette-key"},
             "watch-delivery": {"vedette-key"}}.items()}, "what the configuration names is there for everybody who reads it"
     for rendered_objects in objects.values():
@@ -225,6 +226,25 @@ def test_every_file_that_the_configuration_names_is_mounted_where_it_is_read(obj
 
 def environment_of(deployment):
     return {e["name"]: e.get("value") for e in pod_of(deployment)["containers"][0]["env"]}
+
+
+def test_who_signs_in_by_a_provider_is_said_to_the_port_where_he_does(objects):
+    deployments = of_kind(objects["everything"], "Deployment")
+    said = {name: {key: value for key, value in environment_of(d).items() if "OIDC" in key} for name, d in deployments.items()}
+    assert said.pop("watch-api") == {
+        "VEDETTE_OIDC_ISSUER": "https://idp.example.com/", "VEDETTE_OIDC_AUDIENCE": "https://api.example.com",
+        "VEDETTE_OIDC_ORG_CLAIM": "/org/id", "VEDETTE_OIDC_TEAM_CLAIM": "team", "VEDETTE_OIDC_CLIENT_ID": "dashboard",
+        "VEDETTE_OIDC_CLIENT_SECRET_FILE": "/etc/vedette/oidc/client-secret"}
+    assert said.pop("watch-admin") == {
+        "VEDETTE_ADMIN_OIDC_ISSUER": "https://staff.example.com", "VEDETTE_ADMIN_OIDC_CLIENT_ID": "console",
+        "VEDETTE_ADMIN_OIDC_CLIENT_SECRET_FILE": "/etc/vedette/admin-oidc/secret",
+        "VEDETTE_ADMIN_OIDC_PUBLIC_URL": "http://localhost:9464", "VEDETTE_ADMIN_OIDC_ROLE_CLAIM": "groups",
+        "VEDETTE_ADMIN_OIDC_VIEWERS": "staff", "VEDETTE_ADMIN_OIDC_OPERATORS": "on call,night",
+        "VEDETTE_ADMIN_OIDC_ADMINS": "owners"}
+    assert not any(said.values()), "nobody else is told"
+    for name, folder in (("watch-api", "/etc/vedette/oidc"), ("watch-admin", "/etc/vedette/admin-oidc")):
+        [container] = pod_of(deployments[name])["containers"]
+        assert folder in {mount["mountPath"] for mount in container["volumeMounts"]}
 
 
 def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say(objects):

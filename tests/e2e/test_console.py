@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from conftest import ADMIN_TOKEN, ROOT, Receiver, Vedette, call, wait_until
+from test_identity_provider import Provider, new_key
 
 # It ends what hangs, before ctest does; the whole console is used for one to two minutes, on a busy machine for many.
 BROWSER_S_MAX = 700
@@ -177,6 +178,52 @@ def test_each_role_is_offered_what_it_may_do(binary, database, modules, tmp_path
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
     assert service.stop() == 0
+
+
+@pytest.fixture
+def signing_in(binary, database, tmp_path):
+    """A console at which people sign in by a provider, and the provider."""
+    service = Vedette(binary, database.url, tmp_path)
+    url = f"http://localhost:{service.admin_port}"
+    provider = Provider(tmp_path, "tenant-7", console=f"{url}/console/callback")
+    provider.publish(new_key("k1", "ES256")[1])
+    service.environment |= {
+        "VEDETTE_ADMIN_OIDC_ISSUER": provider.issuer, "VEDETTE_ADMIN_OIDC_CLIENT_ID": "console",
+        "VEDETTE_ADMIN_OIDC_CLIENT_SECRET": "the-secret-of-the-console", "VEDETTE_ADMIN_OIDC_PUBLIC_URL": url,
+        "VEDETTE_ADMIN_OIDC_SCOPE": "openid email groups", "VEDETTE_ADMIN_OIDC_ROLE_CLAIM": "groups",
+        "VEDETTE_ADMIN_OIDC_VIEWERS": "staff", "VEDETTE_ADMIN_OIDC_OPERATORS": "on-call",
+        "VEDETTE_ADMIN_OIDC_ADMINS": "owners,root"}
+    provider.start()
+    service.start(roles="api,admin")
+    yield service, url, provider
+    assert service.stop() == 0
+    provider.stop()
+
+
+def test_operators_sign_in_by_the_provider_with_a_claim_for_the_role(signing_in, database, modules, tmp_path):
+    service, url, provider = signing_in
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    tenant = service.organisation()
+    watched = monitor(tenant, "prices", None, frequency="1h")
+    given = {"steps": ["signInAsEachRole"], "url": url, "token": ADMIN_TOKEN, "modules": modules, "chromium": "/usr/bin/chromium",
+             "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "provider": f"127.0.0.1:{provider.port}",
+             "monitor": {"id": watched["id"]}, "organisationId": tenant.org_id}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+    assert done.returncode == 0, done.stderr[-4000:]
+    entries = service.as_operator("GET", "/admin/v1/audit").json["items"]
+    assert [(a["action"], a["actor"], a["reason"]) for a in reversed(entries) if "@" in a["actor"]] == [
+        ("console.sign_in", "viola+staff@example.com", None), ("console.sign_out", "viola+staff@example.com", None),
+        ("console.sign_in", "olli+staff+on-call@example.com", None),
+        ("monitor.pause", "olli+staff+on-call@example.com", "the site asked"),
+        ("console.sign_out", "olli+staff+on-call@example.com", None),
+        ("console.sign_in", "ada+root+staff@example.com", None)]
+    assert "example.com" not in service.log(), "the log names nobody"
+    paused = tenant.get(f"/monitors/{watched['id']}")["disabled_reason"]
+    assert paused == "the site asked (by the operator)", "its owner does not learn who"
+    left = service.as_operator("GET", "/admin/v1/console/sessions").json["items"]
+    assert [one["role"] for one in left] == ["admin"]
 
 
 def test_the_console_sends_its_policy_with_every_file(vedette):

@@ -46,11 +46,11 @@ def new_key(kid, alg):
 
 
 class Provider:
-    def __init__(self, directory, organisation, redirect=None):
+    def __init__(self, directory, organisation, redirect=None, console=None):
         self.tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
                                     text=True).stdout.strip().splitlines()[-1]
         self.keys, self.organisation, self.port = directory / "keys.json", organisation, free_port()
-        self.redirect = redirect
+        self.redirect, self.console = redirect, console  # where the dashboard's and the console's people come back to
         self.issuer, self.process, self.clients = f"http://127.0.0.1:{self.port}", None, None
 
     def publish(self, *jwks):
@@ -68,7 +68,8 @@ class Provider:
     def start(self):
         self.process = subprocess.Popen(
             [f"{self.tools}/node_modules/.bin/node", ROOT / "tests/e2e/identity_provider.mjs", self.tools, str(self.port),
-             self.keys, AUDIENCE, self.organisation, self.clients or "", self.redirect or ""],
+             self.keys, AUDIENCE, self.organisation, self.clients or "", self.redirect or "",
+             self.console or ""],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.wait_for("ready")
         return self

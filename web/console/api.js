@@ -1,4 +1,5 @@
-// Talking to the admin port. The token lives as long as this tab, or in this browser where the operator chose that.
+// Talking to the admin port: by a token, which lives as long as this tab, or in this browser where the operator chose that; or
+// by the cookie of who has signed in at the identity provider, which no script reads.
 
 const KEY = 'vedette-admin-token';
 const ANSWER_MS_MAX = 20000;  // of what is only read; a process that is frozen accepts and never answers
@@ -29,13 +30,40 @@ export const token = {
 };
 
 const ROLES = ['viewer', 'operator', 'admin'];  // each may do what those before it may
-const NOBODY = {name: null, role: 'viewer'};
+const NOBODY = {name: null, role: 'viewer', csrf_token: null};
 
-// Whose the token is, and whether their role is this one or one that may do more.
+// Whose the token or the session is, and whether their role is this one or one that may do more.
 export const me = {...NOBODY};
 export const may = role => ROLES.indexOf(me.role) >= ROLES.indexOf(role);
 
-// Learns who the token is of. A process of a version before roles lets everybody do everything.
+// What a request shows beside the cookie, which the browser adds where there is one: a change made with it shows that it is of
+// this page.
+function credential() {
+  if (token.get() !== null) return {Authorization: `Bearer ${token.get()}`};
+  return me.csrf_token ? {'X-CSRF-Token': me.csrf_token} : {};
+}
+
+// Signing in by the identity provider: {provider: its name or null, session: whether this browser has signed in}.
+export async function waysIn() {
+  const answer = await fetch('/console/sign-in', {signal: AbortSignal.timeout(ANSWER_MS_MAX)}).catch(() => null);
+  return answer?.ok ? answer.json() : {provider: null, session: false};
+}
+
+const post = path => fetch(path, {method: 'POST', headers: credential()});
+
+export async function goToProvider() {
+  const answer = await post('/console/sign-in');
+  const body = await answer.json();
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, body), body);
+  location.assign(body.url);
+}
+
+export async function signOut() {
+  await post('/console/sign-out');
+  Object.assign(me, NOBODY);
+}
+
+// Learns who this is. A process of a version before roles lets everybody do everything.
 export async function learnWho() {
   Object.assign(me, await ask('GET', '/me').catch(e => {
     if (e.status === 404) return {name: '', role: 'admin'};
@@ -52,7 +80,7 @@ function reason(status, body) {
 
 // The answer's JSON; throws Refused. Status 0: the port cannot be reached.
 export async function ask(method, path, body) {
-  const headers = {Authorization: `Bearer ${token.get() ?? ''}`};
+  const headers = credential();
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   let answer;
   let text;
@@ -76,7 +104,7 @@ export async function ask(method, path, body) {
 
 // The text or the screenshot of a snapshot as a Blob; null where there is none.
 export async function readSnapshot(id, part) {
-  const answer = await fetch(`/admin/v1/snapshots/${id}/${part}`, {headers: {Authorization: `Bearer ${token.get() ?? ''}`},
+  const answer = await fetch(`/admin/v1/snapshots/${id}/${part}`, {headers: credential(),
                                                                    signal: AbortSignal.timeout(ANSWER_MS_MAX)});
   if (answer.status === 404) return null;
   if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
@@ -85,7 +113,7 @@ export async function readSnapshot(id, part) {
 
 // Gives the browser what the port answers to a GET, as a file of this name. Throws Refused.
 export async function download(path, name) {
-  const answer = await fetch(`/admin/v1${path}`, {headers: {Authorization: `Bearer ${token.get() ?? ''}`}});
+  const answer = await fetch(`/admin/v1${path}`, {headers: credential()});
   if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
   const url = URL.createObjectURL(await answer.blob());
   const link = document.createElement('a');

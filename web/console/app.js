@@ -1,6 +1,6 @@
-// The console: which page the address names, and the token without which there is none.
+// The console: which page the address names, and the token or the session without which there is none.
 
-import {learnWho, may, me, token} from './api.js';
+import {goToProvider, learnWho, may, me, signOut, token, waysIn} from './api.js';
 import {audit} from './audit.js';
 import {changes} from './changes.js';
 import {channel, channels} from './channels.js';
@@ -57,6 +57,7 @@ const nav = document.getElementById('nav');
 const age = document.getElementById('age');
 const times = document.getElementById('times');
 const who = document.getElementById('who');
+const leaveButton = document.getElementById('leave');
 const RENEW_MS = 10000;
 const OLD_MS = 3 * RENEW_MS;  // what is shown longer than this is old
 let leavePage = null;  // ends what the present page renews; such a page is not renewed from here
@@ -64,24 +65,52 @@ let shownAt = null;    // when what is shown was read; null: the page shows noth
 let renewing = false;
 let trouble = null;    // why the last renewal failed
 
-function login(message) {
+// Why a sign-in at the identity provider came to nothing.
+const SORRY = {
+  expired: 'That sign-in took too long, or was begun in another browser. Sign in again.',
+  refused: 'The identity provider did not say who you are. The log of the process that answered says why.',
+  unavailable: 'The identity provider cannot be reached. A token lets you in meanwhile.',
+  no_role: 'You have signed in, but have no role here. Ask an admin of vedette to give you one: by a value of the claim that '
+    + '[admin.oidc] role_claim names, at the identity provider, which stands among its viewers, operators or admins.',
+};
+
+function signInButton(provider, wrong) {
+  const button = h('button', {type: 'button', class: 'primary', click: async () => {
+    button.disabled = true;
+    try {
+      await goToProvider();
+    } catch (e) {
+      replace(wrong, e.message || 'the admin port cannot be reached');
+    } finally {
+      button.disabled = false;
+    }
+  }}, `Sign in with ${provider}`);
+  return h('p', null, button);
+}
+
+async function login(message) {
   nav.hidden = true;
   shownAt = null;
   document.title = 'Log in · vedette';
+  replace(main);  // what was shown is gone at once
+  const {provider} = await waysIn();
+  if (main.firstChild !== null) return;
+  const wrong = h('p', {class: 'bad', role: 'alert'}, message);
   const input = h('input', {id: 'token', name: 'token', type: 'password', required: true,
                             autocomplete: 'current-password'});
   const kept = h('input', {id: 'kept', name: 'kept', type: 'checkbox'});
-  replace(main, h('form', {class: 'login', submit: async event => {
+  replace(main, provider && h('section', {class: 'login'}, h('h2', null, 'Sign in'), wrong, signInButton(provider, wrong)),
+    h('form', {class: 'login', submit: async event => {
     event.preventDefault();
     token.set(input.value.trim(), kept.checked);
     show();
   }},
     h('h2', null, 'Admin token'),
-    message && h('p', {class: 'bad', role: 'alert'}, message),
+    !provider && message && wrong,
     h('p', null, h('label', {for: 'token'}, 'One of the tokens under [admin.tokens]'), input),
     h('p', {class: 'choice'}, kept, h('label', {for: 'kept'}, 'Keep it in this browser, for other tabs and until it is forgotten')),
-    h('p', null, h('button', {type: 'submit', class: 'primary'}, 'Open'))));
-  input.focus();
+    h('p', null, h('button', {type: 'submit', class: provider ? '' : 'primary'}, 'Open'))));
+  (provider ? main.querySelector('button') : input).focus();
 }
 
 function markNav(path) {
@@ -117,7 +146,12 @@ function seen(view) {
 // Each visit has an element of its own, so that an answer that comes late cannot overwrite the next page.
 async function show() {
   leave();
-  if (!token.get()) return login();
+  const sorry = location.hash.match(/^#\/sorry\/(\w+)$/)?.[1];
+  if (sorry) {
+    history.replaceState(null, '', '#/');
+    return login(SORRY[sorry] ?? SORRY.refused);
+  }
+  if (!token.get() && me.name === null && !(await waysIn()).session) return login();
   const view = h('div', null, h('p', {class: 'note'}, 'Loading …'));
   replace(main, view);
   nav.hidden = false;
@@ -131,7 +165,8 @@ async function show() {
   try {
     if (me.name === null) await learnWho();
     replace(who, me.name && `${me.name} (${me.role})`);
-    if (!may(role)) throw new Error(`This needs the role ${role}; the token ${me.name} has the role ${me.role}.`);
+    replace(leaveButton, token.get() ? 'Forget token' : 'Sign out');
+    if (!may(role)) throw new Error(`This needs the role ${role}; ${token.get() ? 'the token ' : ''}${me.name} has the role ${me.role}.`);
     const end = await page(view, ids, filter, () => seen(view));
     if (!view.isConnected) return end?.();
     leavePage = end ?? null;
@@ -140,8 +175,9 @@ async function show() {
   } catch (e) {
     if (!view.isConnected) return;
     if (e.status === 401) {
+      const shown = token.get();
       token.forget();
-      return login('That token is not one of them.');
+      return login(shown ? 'That token is not one of them.' : 'Your session has ended. Sign in again.');
     }
     document.title = 'That did not work · vedette';
     replace(view, h('h2', null, 'That did not work'), h('p', {class: 'bad', role: 'alert'}, e.message),
@@ -227,8 +263,9 @@ times.addEventListener('click', () => {
   showTimes();
 });
 document.getElementById('renew').addEventListener('click', show);
-document.getElementById('leave').addEventListener('click', () => {
-  token.forget();
+leaveButton.addEventListener('click', async () => {
+  if (token.get()) token.forget();
+  else await signOut().catch(() => {});
   leave();
   login();
 });

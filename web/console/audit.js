@@ -7,7 +7,7 @@ import {ID, named, partOf} from './names.js';
 
 const ACTIONS = [
   'account.channels', 'api_key.create', 'api_key.revoke', 'channel.create', 'channel.delete', 'channel.update',
-  'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create',
+  'console.end_session', 'console.sign_in', 'console.sign_out', 'delivery.replay', 'delivery.replay_many', 'delivery.send', 'email.unblock', 'erase', 'invitation.create',
   'invitation.withdraw', 'job.cancel', 'job.rows', 'job.terminate', 'member.drain', 'member.remove', 'member.update',
   'monitor.archive', 'monitor.cancel', 'monitor.create', 'monitor.delete', 'monitor.pause', 'monitor.resume',
   'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add',

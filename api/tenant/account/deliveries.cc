@@ -62,7 +62,10 @@ std::string AttemptText(const store::DeliveryAttemptView& attempt) {
 
 // What an operator did is told, but not who, why and from where: those are the operator's.
 std::string AuditText(const store::AuditRecord& record) {
-  const bool own = record.principal_kind.has_value();
+  // One who has signed in at the console is named by his address, which no token's name is like.
+  const bool is_operators_person =
+      record.actor.starts_with("operator ") && record.actor.find('@') != std::string::npos;
+  const bool own = record.principal_kind.has_value() && !is_operators_person;
   base::Json json{{"id", record.id.ToString()},
                   {"at", base::FormatTimestamp(record.at)},
                   {"actor", own ? record.actor : "operator"},

@@ -9,6 +9,7 @@
 
 #include "api/kit/body.h"
 #include "api/tenant/call.h"
+#include "api/tenant/credentials.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
 #include "store/accounts/sign_in.h"
@@ -44,11 +45,6 @@ bool IsPasswordOf(const std::optional<std::string>& stored, const std::string& p
 std::optional<std::string> ReadPassword(rest::BodyReader* body, std::string_view name,
                                         rest::Presence presence);
 void CheckNewPassword(const std::string& password);  // a 422 for one that is too short
-
-// A cookie of the dashboard: of our own pages, and gone with its life. `same_site`: "Strict", or
-// "Lax" for one that comes back with a visitor whom another site has sent.
-rest::Header SetCookie(std::string_view name, std::string_view value, std::chrono::seconds life,
-                       std::string_view same_site = "Strict");
 
 // The entry of something that a person does who has no session, or another one.
 store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,

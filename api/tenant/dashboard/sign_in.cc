@@ -30,9 +30,6 @@ constexpr std::chrono::minutes kFreshMax{15};
 constexpr std::size_t kPasswordCharsMin = 12;
 constexpr std::size_t kPasswordCharsMax = 200;
 constexpr int kSessionsShown = 100;
-// Tries in a minute: for one address, also for one that nobody has, and from one remote address.
-constexpr std::int64_t kTriesOfAddressMax = 10;
-constexpr std::int64_t kTriesFromMax = 60;
 constexpr std::string_view kChoiceCookie = "__Host-vedette-choice";
 
 base::Json MembershipJson(const store::Membership& one) {
@@ -117,25 +114,12 @@ void CheckDashboard(const Call& call) {
   throw rest::Refusal(rest::NoSuchPath(call.request().path, "[dashboard] enabled is false"));
 }
 
-// Browsers say from where a request comes, and nothing else does.
 void CheckSameSite(const Call& call) {
-  const std::string_view from = call.request().Header("sec-fetch-site");
-  if (from.empty() || from == "same-origin" || from == "none") return;
-  throw rest::Refusal(403, "cross_site", "the dashboard signs in from its own pages alone");
+  rest::CheckSameSite(call.request(), "the dashboard");
 }
 
 void CountTry(Call& call, std::string_view email) {
-  const base::Uuid nobody{};
-  const auto count = [&](const std::string& what) {
-    return store::CountRequest(call.session(), domain::UserPrincipal(nobody, what)).requests;
-  };
-  const auto of_address = email.empty() ? 0 : count("sign-in of " + std::string(email));
-  const auto from = count("sign-in from " + call.request().remote_address);
-  if (of_address <= kTriesOfAddressMax && from <= kTriesFromMax) return;
-  rest::Reply reply =
-      rest::ErrorReply(429, "rate_limited", "too many tries to sign in: wait for a minute");
-  reply.headers.emplace_back("Retry-After", "60");
-  throw rest::Refusal(std::move(reply));
+  rest::CountTry(call.session(), "sign-in", call.request().remote_address, email);
 }
 
 std::string ReadAddress(rest::BodyReader* body) {
@@ -185,12 +169,6 @@ void CheckNewPassword(const std::string& password) {
   throw rest::Refusal(rest::ValidationReply(
       rest::BodyReader::Loc("password"), "string_too_short",
       fmt::format("A password has at least {} characters", kPasswordCharsMin)));
-}
-
-rest::Header SetCookie(std::string_view name, std::string_view value, std::chrono::seconds life,
-                       std::string_view same_site) {
-  return {"Set-Cookie", fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; Secure; SameSite={}",
-                                    name, value, life.count(), same_site)};
 }
 
 store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
@@ -283,10 +261,7 @@ rest::Handled ShowSignIn(Call& call) {
   CheckDashboard(call);
   const config::OidcConfig& oidc = call.parts.config.oidc;
   base::Json provider = nullptr;
-  if (!oidc.client_id.empty()) {
-    const std::string_view host = std::string_view(oidc.issuer).substr(oidc.issuer.find("://") + 3);
-    provider = host.substr(0, host.find('/'));
-  }
+  if (!oidc.client_id.empty()) provider = rest::ProviderName(oidc.issuer);
   return rest::JsonReply(200, {{"passkeys", HasPasskeys(call)}, {"provider", provider}});
 }
 

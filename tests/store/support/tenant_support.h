@@ -28,6 +28,7 @@
 #include "store/session.h"
 #include "store/signals.h"
 #include "tests/store/support/fake_key_fetcher.h"
+#include "tests/store/support/provider_keys.h"
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
@@ -75,55 +76,6 @@ class FakeWebhookTester final : public api::WebhookTester {
   std::optional<api::WebhookTestTarget> tested;
   api::WebhookTestOutcome outcome{
       .delivered = true, .status_code = 204, .error = std::nullopt, .duration_ms = 12};
-};
-
-// The keys of an identity provider, as a test sets them; a fetch brings `published`.
-class FakeProviderKeys final : public api::ProviderKeys {
- public:
-  View Now() const override {
-    const std::lock_guard lock(mutex_);
-    return view_;
-  }
-  void Fetch(std::function<void()> then) override {
-    {
-      const std::lock_guard lock(mutex_);
-      ++fetches;
-      view_.cache.tried_at = view_.now;
-      if (published) Set(*published);
-    }
-    then();
-  }
-  void Publish(std::vector<domain::SetKey> keys) {
-    const std::lock_guard lock(mutex_);
-    published = std::move(keys);
-  }
-  // Time passes, for the keys alone.
-  void Pass(std::chrono::seconds time) {
-    const std::lock_guard lock(mutex_);
-    view_.now += time;
-  }
-  void Redeem(std::string form, std::function<void(Redeemed)> done) override {
-    redeemed = std::move(form);
-    done({answer, answer.empty() ? "a fault of the test" : ""});
-  }
-  void OfferSignIn() {
-    const std::lock_guard lock(mutex_);
-    view_.endpoints = std::make_shared<const domain::SignInEndpoints>(domain::SignInEndpoints{
-        "https://idp.example/authorize?kind=code", "https://idp.example/token"});
-  }
-  std::atomic<int> fetches{0};
-  std::optional<std::vector<domain::SetKey>> published;
-  std::string redeemed;  // the form of the last code
-  std::string answer;    // to it
-
- private:
-  void Set(std::vector<domain::SetKey> keys) {
-    view_.keys = std::make_shared<const std::vector<domain::SetKey>>(std::move(keys));
-    view_.cache.has_keys = true;
-    view_.cache.fetched_at = view_.now;
-  }
-  mutable std::mutex mutex_;
-  View view_{nullptr, {}, base::Timestamp(std::chrono::hours(1))};
 };
 
 // Serves the tiers low and medium; answers with what a test gives it.

@@ -153,6 +153,28 @@ TEST(Oidc, AWrongCombinationNamesTheKey) {
   EXPECT_THAT(ErrorOf("[oauth]\njwks_stale_max_ms = 1000\n"), HasSubstr("jwks_fresh_ms"));
 }
 
+TEST(AdminOidc, AWrongCombinationNamesTheKey) {
+  const auto error = [](const std::string& keys) { return ErrorOf("[admin.oidc]\n" + keys); };
+  const std::string issuer = "issuer = \"https://idp.example\"\n";
+  const std::string url = "public_url = \"http://localhost:9464\"\n";
+  const std::string client = "client_id = \"console\"\n";
+  const std::string good = issuer + url + client + "admins = [\"owners\"]\n";
+  EXPECT_EQ(error(good), "no error");
+  for (const auto& [keys, says] :
+       {std::pair(issuer + url + client, std::string("nobody could sign in")),
+        {issuer + client, "[admin.oidc] public_url = \"\": must be https"},
+        {issuer + url, "[admin.oidc] client_id"},
+        {url, "[admin.oidc] issuer"},
+        {std::string("viewers = [\"staff\"]\n"), "[admin.oidc] issuer"},
+        {good + "viewers = [\"\"]\n", "[admin.oidc] viewers"},
+        {good + "role_claim = \"/a~2\"\n", "[admin.oidc] role_claim"},
+        {"issuer = \"http://idp.example\"\n" + url + client, "[admin.oidc] issuer"},
+        {issuer + "public_url = \"http://admin.example\"\n" + client, "https, or http on loopback"},
+        {issuer + "public_url = \"https://admin.example/\"\n" + client, "without a slash"}}) {
+    EXPECT_THAT(error(keys), HasSubstr(says)) << keys;
+  }
+}
+
 TEST(Worker, G5ControlKnowledgeMayNotGrowOlderThanThePromiseAllows) {
   for (const char* steps : {"false", "true"}) {
     const WorkerConfig worker =

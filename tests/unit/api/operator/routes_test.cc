@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/operator/admin.h"
+#include "config/auth_config.h"
 #include "metrics/metrics.h"
 #include "tests/unit/api/kit/support.h"
 
@@ -29,13 +30,23 @@ TEST(Routes, OnlyHealthMetricsAndTheConsoleNeedNoToken) {
   for (const Route& route : Routes()) {
     if (route.access == rest::Access::kOpen) open.emplace(route.pattern);
   }
-  EXPECT_EQ(open,
-            (std::set<std::string>{"/", "/console/{file}", "/healthz", "/metrics", "/readyz"}));
+  EXPECT_EQ(open, (std::set<std::string>{"/", "/console/sign-in", "/console/{file}", "/healthz",
+                                         "/metrics", "/readyz"}));
+}
+
+TEST(Routes, SigningInAloneShowsWhatItNeedsItself) {
+  std::set<std::string> own;
+  for (const Route& route : Routes()) {
+    if (route.access == rest::Access::kSignedLink) own.emplace(route.pattern);
+  }
+  EXPECT_EQ(own,
+            (std::set<std::string>{"/console/callback", "/console/sign-in", "/console/sign-out"}));
 }
 
 // Reading is for everybody whom the port lets in; nothing is changed by who may only read.
 TEST(Routes, NameARoleForEveryChange) {
   for (const Route& route : Routes()) {
+    if (route.access == rest::Access::kSignedLink) continue;
     EXPECT_EQ(route.role == Role::kViewer, route.method == "GET")
         << route.method << " " << route.pattern;
   }
@@ -46,6 +57,39 @@ TEST(Roles, AreThoseOfTheConfiguration) {
     EXPECT_EQ(RoleName(RoleNamed(name)), name);
   }
   EXPECT_EQ(RoleNamed(""), Role::kAdmin) << "as before there were roles";
+}
+
+TEST(Roles, AreGivenByTheValuesOfAClaimAndTheHighestCounts) {
+  config::AdminOidcConfig oidc;
+  oidc.viewers = {"staff", "both"};
+  oidc.operators = {"on call"};
+  oidc.admins = {"owners", "both"};
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(RoleOfValues(oidc, Said{"staff"}), Role::kViewer);
+  EXPECT_EQ(RoleOfValues(oidc, Said{"staff", "x", "on call"}), Role::kOperator);
+  EXPECT_EQ(RoleOfValues(oidc, Said{"on call", "owners", "staff"}), Role::kAdmin);
+  EXPECT_EQ(RoleOfValues(oidc, Said{"both"}), Role::kAdmin);
+  for (const Said& said : {Said{}, Said{""}, Said{"Staff"}, Said{"staff "}, Said{"admin"}}) {
+    EXPECT_FALSE(RoleOfValues(oidc, said));
+  }
+  EXPECT_FALSE(RoleOfValues({}, Said{"admin", "viewer"})) << "nobody has one by default";
+}
+
+TEST(ConsoleTokens, AreReadFromOneCookieOfTheirForm) {
+  const std::string token = "vd_con_" + std::string(43, 'a');
+  const auto found = [](const std::string& cookie) {
+    net::ServerRequest request;
+    request.headers = {{"cookie", cookie}};
+    return std::string(ConsoleTokenOf(request));
+  };
+  EXPECT_EQ(found("a=b; __Host-vedette-console=" + token), token);
+  const std::string twice = "__Host-vedette-console=" + token;
+  for (const std::string& none :
+       {std::string(), "vedette-console=" + token, "__Host-vedette=" + token,
+        "__Host-vedette-console=vd_ses_" + std::string(43, 'a'),
+        "__Host-vedette-console=" + token + "a", twice + "; " + twice}) {
+    EXPECT_EQ(found(none), "") << none;
+  }
 }
 
 class ReadyService final : public ServiceState {

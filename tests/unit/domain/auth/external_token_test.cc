@@ -98,5 +98,43 @@ TEST(ExternalToken, APrincipalIsOfItsIssuerAndSubject) {
   EXPECT_NE(ExternalPrincipal("ab", "c"), ExternalPrincipal("a", "bc"));
 }
 
+// The roles that an ID token gives by the claim of this name.
+std::vector<std::string> RolesOf(const Json& more, const std::string& claim) {
+  ExternalTokenRules rules = Rules();
+  rules.role_claim = claim;
+  Jwt jwt{};
+  jwt.algorithm = base::SignatureAlgorithm::kEs256;
+  Json claims{{"iss", "https://idp.example/"},
+              {"aud", "vedette"},
+              {"sub", "ada"},
+              {"exp", kNow + 60},
+              {"nonce", "n"},
+              {"email", "Ada@example.com"},
+              {"email_verified", true}};
+  claims.update(more);
+  jwt.claims = claims;
+  const auto read = ReadIdToken(jwt, rules, "n", base::Timestamp(seconds(kNow)));
+  const IdToken& token = std::get<IdToken>(read);
+  EXPECT_EQ(token.email, "ada@example.com");
+  EXPECT_EQ(token.subject, "ada");
+  return token.roles;
+}
+
+TEST(IdToken, ItsRolesAreATextOrAListOfThemWhereverTheClaimIs) {
+  using Roles = std::vector<std::string>;
+  EXPECT_EQ(RolesOf({{"vedette_role", "admin"}}, "vedette_role"), Roles{"admin"});
+  EXPECT_EQ(RolesOf({{"groups", {"a", "b"}}}, "groups"), (Roles{"a", "b"}));
+  EXPECT_EQ(RolesOf({{"realm", {{"roles", {"a", 7, nullptr, "", Json::array({"c"}), "b"}}}}},
+                    "/realm/roles"),
+            (Roles{"a", "b"}));
+  EXPECT_EQ(RolesOf({{"https://x.example/roles", {"a"}}}, "https://x.example/roles"), Roles{"a"});
+  EXPECT_EQ(RolesOf({{"groups", std::string(256, 'a')}}, "groups"), Roles{});
+  for (const Json& none : {Json(nullptr), Json(7), Json(true), Json::object(), Json::array()}) {
+    EXPECT_EQ(RolesOf({{"groups", none}}, "groups"), Roles{}) << none;
+  }
+  EXPECT_EQ(RolesOf({{"groups", "a"}}, ""), Roles{}) << "nobody asks";
+  EXPECT_EQ(RolesOf({}, "/~2"), Roles{});
+}
+
 }  // namespace
 }  // namespace vedette::domain
