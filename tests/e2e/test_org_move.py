@@ -2,15 +2,27 @@
 delivered twice, and nothing is lost, also where the command is killed on its way."""
 
 import collections
+import datetime
+import json
+import os
+import random
 import subprocess
 import threading
+import time
 
 import pytest
-from conftest import MIGRATED, Database, Tenant, Vedette, clean_environment, wait_until
+from conftest import ENCRYPTION_KEY, MIGRATED, Database, Tenant, Vedette, clean_environment, wait_until
 
 ROWS = 40
+# Those of the organisation that is moved at length: VEDETTE_TEST_MOVE_ROWS=1000000 in a nightly run.
+LARGE_ROWS = int(os.environ.get("VEDETTE_TEST_MOVE_ROWS", "20000"))
+# How long a step over so many rows may take, on a machine that does other things too.
+LARGE_MAX_S = 1800
 PRICE_MC = 1000
+CHANGED, UNCHANGED, PAUSED, OVERLAP = 1, 2, 6, 7  # domain/monitor/enums.h
 OTHER_KEY = "5a" * 32
+# For the large monitor, which asks nobody: what its checks cost, and the share of them that see something new.
+NULL_TIER = {"VEDETTE_PROBES_HIGH_KIND": "null", "VEDETTE_PRICES_HIGH": "1", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.001"}
 
 
 @pytest.fixture
@@ -21,7 +33,7 @@ def cells(binary, postgres, tmp_path):
         database = Database(postgres, postgres.new_name())
         postgres.create(database.name, MIGRATED)
         databases.append(database)
-        services.append(Vedette(binary, database.url, tmp_path, extra).start())
+        services.append(Vedette(binary, database.url, tmp_path, NULL_TIER | extra).start())
     yield list(zip(services, databases))
     assert [service.stop() for service in services] == [0, 0]
     for database in databases:
@@ -47,16 +59,16 @@ class Pages:
         self.thread.join()
 
 
-def command(binary, old, new_database, tmp_path, org_id, *more):
-    path = tmp_path / "c3.toml"
-    path.write_text(f'[cell]\nid = "c3"\n[database]\nurl = "{new_database.url}"\n[security]\nencryption_key = "{OTHER_KEY}"\n')
+def command(binary, old, new_database, tmp_path, org_id, *more, to="c3", key=OTHER_KEY):
+    path = tmp_path / "to.toml"
+    path.write_text(f'[cell]\nid = "{to}"\n[database]\nurl = "{new_database.url}"\n[security]\nencryption_key = "{key}"\n')
     return subprocess.Popen(
-        [binary, "ctl", "org-move", org_id, "--to", "c3", "--to-config", path, *more],
+        [binary, "ctl", "org-move", org_id, "--to", to, "--to-config", path, *more],
         env=clean_environment(old.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def finish(process):
-    said, _ = process.communicate(timeout=120)
+def finish(process, limit_s=120):
+    said, _ = process.communicate(timeout=limit_s)
     assert process.returncode == 0, said
     return said
 
@@ -128,3 +140,195 @@ def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, n
     assert old_database.value("SELECT count(*) FROM monitor_row") == 0
     answer = tenant.call("GET", f"/monitors/{monitor}")
     assert (answer.status, answer.json["cell"]) == (421, "c3")
+
+
+class Writer:
+    """A client that gives a monitor another name all the time, and goes where a 421 sends it."""
+
+    def __init__(self, tenants, monitor):
+        self.tenants, self.monitor = tenants, monitor  # by the cell
+        self.at, self.number, self.confirmed = "", 0, None
+        self.taken, self.refused, self.wrong = [], 0, []  # when a name was taken; answers that nobody should get
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.write)
+        self.thread.start()
+
+    def write(self):
+        while not self.ended.wait(0.05):
+            self.number += 1
+            name = f"Name {self.number}"
+            answer = self.tenants[self.at].call("POST", f"/monitors/{self.monitor}/update", {"name": name})
+            if answer.status == 200:
+                self.confirmed = name
+                self.taken.append(time.monotonic())
+            elif answer.status == 421:
+                self.at = answer.json["cell"]
+            elif answer.status == 503 and answer.json["error"] == "organisation_moving":
+                self.refused += 1
+            else:
+                self.wrong.append(answer)
+
+    def pause_s(self, since):
+        """The longest time between two names that were taken."""
+        times = [at for at in self.taken if at >= since]
+        return max(after - before for before, after in zip(times, times[1:]))
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+def large_monitor(service, tenant, receiver, tmp_path):
+    """Its rows come from a file. Its checks ask nobody, and see something new now and then."""
+    path = tmp_path / "rows.csv"
+    with open(path, "w") as out:
+        out.write("domain,price\n")
+        for n in range(LARGE_ROWS):
+            out.write(f"company{n:07}.example,{n % 100}\n")
+    done = subprocess.run(
+        ["curl", "-sS", "-H", f"x-api-key: {tenant.api_key}", "-H", "Content-Type: text/csv", "-T", path, "-X", "POST",
+         f"{service.api}/storage/csv/upload"], capture_output=True, text=True, check=True)
+    monitor = tenant.post("/monitors", {
+        "name": "Large", "key_columns": ["domain"], "struct": {"price": "css:.price"}, "frequency": "30d", "tier": "high",
+        "resource_handle_id": json.loads(done.stdout)["handle_id"], "webhook_url": receiver.url,
+        "webhook_event_types": ["monitor.field.changed"]})["id"]
+
+    def added():
+        shown = next(m for m in tenant.get("/monitors?limit=10")["monitors"] if m["id"] == monitor)
+        return shown["status"] == "active" and shown["row_count"] == LARGE_ROWS
+
+    wait_until("the rows to be added", added, LARGE_MAX_S, 0.2)
+    return monitor
+
+
+def logged_once(database, monitor):
+    """Each row of each of its ticks has one outcome, in the log or, of a small tick, inside it. How many were completed."""
+    made = 0
+    ticks = database.rows("SELECT tick_id, row_count, outcomes, counts FROM tick WHERE monitor_id = %s "
+                          "AND finished_at IS NOT NULL ORDER BY tick_id", (monitor,))
+    for tick, rows, outcomes, counts in ticks:
+        parts = [(0, 0, outcomes)] if outcomes is not None else database.rows(
+            "SELECT block, first, outcomes FROM check_log WHERE monitor_id = %s AND tick_id = %s", (monitor, tick))
+        seen = bytearray(rows)
+        for block, first, part in parts:
+            for place, outcome in enumerate(bytes(part), block * 256 + first):
+                if outcome:
+                    assert not seen[place], f"row {place} of tick {tick} is logged twice"
+                    seen[place] = outcome
+        told = collections.Counter(seen) if parts else collections.Counter({n: count for n, count in enumerate(counts) if count})
+        assert counts is None or all(told[n] == count for n, count in enumerate(counts)), (tick, told, counts)
+        if set(told) == {OVERLAP}:  # it came due beside another one, and was closed at once
+            continue
+        cut_short = {PAUSED} if tick == ticks[-1][0] else set()  # by the cancel at the end
+        assert set(told) <= {CHANGED, UNCHANGED} | cut_short, (tick, told)
+        made += told[CHANGED] + told[UNCHANGED]
+    return made
+
+
+def slots_are_whole(database, monitor):
+    """Each tick by the schedule begins where the one before it has ended. The first one's slot is that of the creation, and not
+    of the anchor."""
+    ticks = database.rows("SELECT due_at, slots FROM tick WHERE monitor_id = %s AND trigger = 0 ORDER BY due_at", (monitor,))[1:]
+    for (due, slots), (following, _) in zip(ticks, ticks[1:]):
+        assert following == due + datetime.timedelta(seconds=slots), f"after {due}, for {slots} slots, comes {following}"
+
+
+def books(database, elsewhere, monitors, receiver):
+    """(checks, changes), of which each was charged, or delivered, once; and nobody would work elsewhere."""
+    for table in ("chunk", "delivery", "monitor_sched", "account"):
+        assert elsewhere.value(f"SELECT count(*) FROM {table}") == 0, table
+    checks = sum(logged_once(database, monitor) for monitor in monitors)
+    balance, reserved, entries = database.rows(
+        "SELECT (SELECT balance_mc FROM account), (SELECT coalesce(sum(reserved_mc), 0) FROM chunk), "
+        "(SELECT sum(amount_mc) FROM credit_entry)")[0]
+    assert (balance, reserved) == (entries, 0)
+    charged = database.rows("SELECT -sum(amount_mc), sum(checks) FROM credit_entry WHERE checks IS NOT NULL")[0]
+    assert charged == (checks * PRICE_MC, checks)
+    changes = {str(group) for group, in database.rows("SELECT DISTINCT event_group_id FROM event")}
+    pairs = collections.Counter(receiver.pairs())
+    assert set(pairs) == {("monitor.field.changed", group) for group in changes}
+    assert set(pairs.values()) == {1}, "something was delivered twice"
+    return checks, len(pairs)
+
+
+# What the command says when it is killed, in the order in which it says it, or at most so many seconds later where there are a
+# million rows.
+KILLS = [("copying rows", 3), ("  monitor_row: ", 0), ("copying states", 3), ("copying ticks", 0), ("letting what is under way", 0),
+         ("locked for writing", 0), ("nothing moves", 0), ("nothing moves", 3), ("lives at cell c3", 0)]
+
+
+def kill_at_first(process, kills, dice):
+    """Kills the command at the first of these, and returns those that are left: it may have gone on before its end came."""
+    for line in process.stdout:
+        for n, (word, later_s) in enumerate(kills):
+            if word in line:
+                time.sleep(dice.uniform(0, later_s) * LARGE_ROWS / 1_000_000)
+                process.kill()
+                process.communicate()
+                return kills[n + 1:]
+    assert process.wait(60) == 0
+    return []
+
+
+@pytest.mark.nightly
+def test_a_large_organisation_moves_under_load_with_kills_at_every_step_and_back(binary, cells, tmp_path, nginx, receiver, capsys):
+    (old, old_database), (new, new_database) = cells
+    seed = int(os.environ.get("VEDETTE_TEST_SEED", random.randrange(1_000_000)))
+    dice, notes = random.Random(seed), [f"seed {seed}, {LARGE_ROWS} rows"]
+    nginx.write("page.html", "<html><head><title>0</title></head><body></body></html>")
+    tenant = old.organisation(credits=1_000_000_000)
+    moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
+    small = tenant.post("/monitors", {
+        "name": "Moves", "key_columns": ["n"],
+        "rows": [{"n": n, "url": f"{nginx.url}/page.html?n={n}"} for n in range(ROWS)],
+        "struct": {"title": "css:title"}, "frequency": "1s",
+        "webhook_url": receiver.url, "webhook_event_types": ["monitor.field.changed"]})["id"]
+    large = large_monitor(old, tenant, receiver, tmp_path)
+    pages, writer = Pages(nginx), Writer({"": tenant, "c3": moved}, small)
+    there = lambda *more: command(binary, old, new_database, tmp_path, tenant.org_id, *more)  # noqa: E731
+    back = lambda *more: command(binary, new, old_database, tmp_path, tenant.org_id, *more, to="", key=ENCRYPTION_KEY)  # noqa: E731
+    opened = "SELECT count(*) FROM org_move WHERE state >= 4 AND side = 1"
+    try:
+        wait_until("some ticks", lambda: len(tenant.finished_ticks(small)) >= 3)
+        began = time.monotonic()
+        left, kills = KILLS, 0
+        while left:
+            if left[0][0] == "letting what is under way":
+                tenant.call("POST", f"/monitors/{large}/trigger", {})  # a tick of every row is under way
+            process = there()
+            left = kill_at_first(process, left, dice)
+            kills += process.returncode < 0
+        finish(there(), LARGE_MAX_S)
+        assert new_database.value(opened) == 1
+        notes.append(f"there, with {kills} kills: {time.monotonic() - began:.1f} s; names were not taken for "
+                     f"{writer.pause_s(began):.1f} s, with {writer.refused} refused")
+        wait_until("a name to be taken at the new side", lambda: writer.at == "c3")
+        kill_at_first(there("--remove", "--grace-h", "0"), [(" rows", 3)], dice)
+        finish(there("--remove", "--grace-h", "0"), LARGE_MAX_S)
+        assert old_database.value("SELECT count(*) FROM monitor_row") == 0
+
+        moved.post(f"/monitors/{large}/trigger", {})
+        began, refused = time.monotonic(), writer.refused
+        said = finish(back(), LARGE_MAX_S)
+        wait_until("a name to be taken at the old side again", lambda: writer.at == "")
+        taken = len(writer.taken)
+        wait_until("another one", lambda: len(writer.taken) > taken)
+        notes.append(f"back: {time.monotonic() - began:.1f} s; names were not taken for {writer.pause_s(began):.1f} s, with "
+                     f"{writer.refused - refused} refused\n{said}")
+    finally:
+        pages.end()
+        writer.end()
+    assert not writer.wrong, writer.wrong[:3]
+    assert tenant.get(f"/monitors/{small}")["name"] == writer.confirmed, "what was confirmed is there"
+    wait_until("the ticks of every row to end", lambda: old_database.value(
+        "SELECT count(*) FROM monitor_sched WHERE monitor_id = %s AND open_tick_id IS NOT NULL", (large,)) == 0, LARGE_MAX_S)
+    for monitor in (small, large):
+        tenant.post(f"/monitors/{monitor}/cancel", {})
+    wait_until("what is under way to end", lambda: old_database.value("SELECT count(*) FROM chunk") == 0, LARGE_MAX_S)
+    wait_until("every delivery", lambda: old_database.value("SELECT count(*) FROM delivery") == 0, LARGE_MAX_S)
+
+    checks, pairs = books(old_database, new_database, [small, large], receiver)
+    slots_are_whole(old_database, small)
+    notes.append(f"{checks} checks, charged once each; {pairs} changes, delivered once each; {len(writer.taken)} names")
+    with capsys.disabled():
+        print("\n" + "\n".join(notes))

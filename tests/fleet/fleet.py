@@ -152,15 +152,16 @@ class Member:
 
 
 class Operator:
-    """Calls on the admin port and the API, through whichever of several members answers."""
+    """Calls on the admin port and the API, through whichever of several members answers. It waits for `patience_s` where it is
+    not told otherwise."""
 
     def __init__(self, fronts):
-        self.fronts = fronts
+        self.fronts, self.patience_s = fronts, CALL_MAX_S
 
-    def _try(self, method, path, body, headers, port, timeout_s=CALL_MAX_S):
+    def _try(self, method, path, body, headers, port, timeout_s=None):
         status, answer = None, "nobody answers"
         for front in self.fronts:
-            status, answer = call(method, getattr(front, port) + path, body, headers, timeout_s)
+            status, answer = call(method, getattr(front, port) + path, body, headers, timeout_s or self.patience_s)
             # Asked again only where nothing can have happened.
             if status is not None or "refused" not in str(answer):
                 break
@@ -169,7 +170,7 @@ class Operator:
     def admin(self, method, path, body=None):
         return self._try(method, path, body, {"Authorization": f"Bearer {ADMIN_TOKEN}"}, "admin")
 
-    def api(self, key, method, path, body=None, headers=None, timeout_s=CALL_MAX_S):
+    def api(self, key, method, path, body=None, headers=None, timeout_s=None):
         return self._try(method, path, body, {"x-api-key": key, **(headers or {})}, "api", timeout_s)
 
     def must(self, answer):
