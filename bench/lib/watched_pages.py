@@ -30,7 +30,7 @@ class WatchedPages:
         self._check()
 
     def _closed(self):
-        self.cursor.execute("select from monitor_sched where open_tick_id is not null or next_run_at <= now()")
+        self.cursor.execute("select from open_tick union all select from monitor_sched where next_run_at <= now()")
         if self.cursor.rowcount:
             return False
         self.cursor.execute("select from chunk limit 1")

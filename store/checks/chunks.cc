@@ -82,7 +82,7 @@ ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   return chunk;
 }
 
-// Reads :spec_columns, which come last.
+// Reads :spec_columns.
 MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   MonitorSpec spec;
   std::optional<std::string> field_versions;
@@ -96,12 +96,12 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
           "field_versions"_a = &field_versions, "research_plan"_a = &spec.research_plan,
           "confirm_after"_a = &spec.confirm_after,
           "missing_confirmations"_a = &spec.missing_confirmations,
-          "frequency_s"_a = &spec.frequency, "webhook_url"_a = &spec.webhook_url,
-          "webhook_event_types"_a = &spec.webhook_event_types, "endpoint_id"_a = &spec.endpoint_id,
-          "endpoint_open"_a = &spec.endpoint_open, "metadata"_a = &spec.metadata,
-          "rules"_a = &rules, "request_headers"_a = OptionalBytesInto{&headers},
+          "webhook_url"_a = &spec.webhook_url, "webhook_event_types"_a = &spec.webhook_event_types,
+          "endpoint_id"_a = &spec.endpoint_id, "endpoint_open"_a = &spec.endpoint_open,
+          "metadata"_a = &spec.metadata, "rules"_a = &rules,
+          "request_headers"_a = OptionalBytesInto{&headers},
           "request_headers_key_id"_a = &headers_key_id, "channel_ids"_a = &channel_ids,
-          "probe"_a = &spec.probe, "open_tick_id"_a = &spec.open_tick_id);
+          "probe"_a = &spec.probe);
   if (channel_ids) spec.channel_ids = std::move(*channel_ids);
   spec.rules = domain::ParseChangeRules(rules);
   if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};
@@ -109,17 +109,28 @@ MonitorSpec ReadSpec(Columns& in, std::string* watched) {
   spec.field_versions = domain::ParseFieldVersions(field_versions);
   std::erase_if(spec.field_versions,
                 [&](const auto& field) { return field.second > spec.struct_version; });
-  if (spec.open_tick_id) {
-    in.Into("open_due_at"_a = &spec.open_due_at, "open_started_at"_a = &spec.open_started_at,
-            "open_slots"_a = &spec.open_slots, "open_trigger"_a = &spec.open_trigger);
-  }
   return spec;
 }
 
-// Reads :spec_columns.
-void AddSpec(Columns& in, const OrgRuns& org_runs, Claim* claim) {
+// Reads :open_tick_columns.
+void ReadOpenTick(Columns& in, MonitorSpec* spec) {
+  in.Into("frequency_s"_a = &spec->frequency, "open_tick_id"_a = &spec->open_tick_id);
+  if (!spec->open_tick_id) return;
+  in.Into("open_due_at"_a = &spec->open_due_at, "open_started_at"_a = &spec->open_started_at,
+          "open_slots"_a = &spec->open_slots, "open_trigger"_a = &spec->open_trigger);
+}
+
+// Reads :spec_columns, and :open_tick_columns behind them unless the tick is held by its chunk,
+// which says the time between two slots.
+void AddSpec(Columns& in, std::optional<std::chrono::seconds> held, const OrgRuns& org_runs,
+             Claim* claim) {
   std::string watched;
   auto spec = std::make_shared<MonitorSpec>(ReadSpec(in, &watched));
+  if (held) {
+    spec->frequency = *held;
+  } else {
+    ReadOpenTick(in, spec.get());
+  }
   spec->org_runs = org_runs.at(spec->org_id);
   claim->watched.emplace(spec->monitor_id, std::move(watched));
   claim->specs.emplace(spec->monitor_id, std::move(spec));
@@ -128,18 +139,20 @@ void AddSpec(Columns& in, const OrgRuns& org_runs, Claim* claim) {
 using PartList = std::vector<LoadedPart*>;
 
 void LoadSpecs(Transaction& tx, const PartList& parts, const OrgRuns& org_runs, Claim* claim) {
-  std::set<base::Uuid> ids;
-  for (const LoadedPart* part : parts) ids.insert(part->part.monitor_id);
-  for (const auto& row :
-       tx.Exec<"monitor_specs">("ids"_a = std::vector<base::Uuid>(ids.begin(), ids.end()))) {
+  std::map<base::Uuid, std::int64_t> ticks;
+  for (const LoadedPart* part : parts) ticks.emplace(part->part.monitor_id, part->part.tick_id);
+  Rows<Column<"ids", base::Uuid>, Column<"tick_ids", std::int64_t>> asked;
+  for (const auto& [monitor_id, tick_id] : ticks) asked.Add(monitor_id, tick_id);
+  for (const auto& row : tx.Exec<"monitor_specs">(asked)) {
     Columns in(row);
-    AddSpec(in, org_runs, claim);
+    AddSpec(in, std::nullopt, org_runs, claim);
   }
 }
 
 // The first two columns of statements that read parts: the number of the part, from 1, and the
 // position.
 struct PartRow {
+  std::size_t index;  // of the part, from 0
   LoadedPart* part;
   LoadedRow* row;
 };
@@ -148,7 +161,7 @@ PartRow ReadPlace(Columns& in, const PartList& parts) {
   int position = 0;
   in.Into("n"_a = &n, "position"_a = &position);
   LoadedPart* part = parts.at(n - 1);
-  return {part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
+  return {n - 1, part, &part->rows.at(static_cast<std::size_t>(position - part->part.first))};
 }
 
 // Reads :checked_row_columns.
@@ -184,27 +197,54 @@ void LoadRows(Transaction& tx, const PartList& parts) {
   }
 }
 
-// Monitor, row and state in one select: of one row each there is nothing to share.
-void LoadOneRowParts(Transaction& tx, const PartList& parts, const OrgRuns& org_runs,
-                     Claim* claim) {
-  Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>> places;
-  for (const LoadedPart* part : parts) places.Add(part->part.monitor_id, part->part.first);
-  for (const auto& row : tx.Exec<"one_row_parts">(places)) {
+// What chunks that hold their ticks say of the time between two slots of each part; empty for
+// others.
+using Periods = std::vector<std::vector<std::int64_t>>;
+
+// Monitor, row and state in one select: of one row each there is nothing to share. The schedule is
+// read where there are no `held`, the times between two slots of each part.
+void LoadOneRowParts(Transaction& tx, const PartList& parts, const std::vector<std::int64_t>& held,
+                     const OrgRuns& org_runs, Claim* claim) {
+  if (parts.empty()) return;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>, Column<"tick_id", std::int64_t>>
+      places;
+  for (const LoadedPart* part : parts) {
+    places.Add(part->part.monitor_id, part->part.first, part->part.tick_id);
+  }
+  const auto rows =
+      held.empty() ? tx.Exec<"one_row_parts">(places) : tx.Exec<"held_row_parts">(places);
+  for (const auto& row : rows) {
     Columns in(row);
     const PartRow at = ReadPlace(in, parts);
     ReadRow(in, at.row);
     ReadState(in, at);
-    AddSpec(in, org_runs, claim);
+    AddSpec(in,
+            held.empty() ? std::nullopt : std::optional(std::chrono::seconds(held.at(at.index))),
+            org_runs, claim);
   }
 }
 
-void Load(Transaction& tx, const OrgRuns& org_runs, Claim* claim) {
+// `periods` are those of the claim's chunks.
+void Load(Transaction& tx, const Periods& periods, const OrgRuns& org_runs, Claim* claim) {
   PartList of_one_row;
+  PartList held_of_one_row;
+  std::vector<std::int64_t> held;
   PartList wider;
-  for (auto& chunk : claim->chunks) {
-    for (auto& part : chunk.parts) (part.rows.size() == 1 ? of_one_row : wider).push_back(&part);
+  for (std::size_t n = 0; n < claim->chunks.size(); ++n) {
+    auto& parts = claim->chunks[n].parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].rows.size() > 1) {
+        wider.push_back(&parts[i]);
+      } else if (periods[n].empty()) {
+        of_one_row.push_back(&parts[i]);
+      } else {
+        held_of_one_row.push_back(&parts[i]);
+        held.push_back(periods[n].at(i));
+      }
+    }
   }
-  if (!of_one_row.empty()) LoadOneRowParts(tx, of_one_row, org_runs, claim);
+  LoadOneRowParts(tx, held_of_one_row, held, org_runs, claim);
+  LoadOneRowParts(tx, of_one_row, {}, org_runs, claim);
   if (wider.empty()) return;
   LoadSpecs(tx, wider, org_runs, claim);
   LoadRows(tx, wider);
@@ -395,6 +435,7 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
         Claim claim;
         ChunkRows rows;
         OrgRuns org_runs;
+        Periods periods;
         for (const auto& row : tx.Exec<"chunk_claim">(
                  asked, "token"_a = token, "lease_ms"_a = lease.count(),
                         "careful_from"_a = careful_from, "apart_s"_a = kPlacesApart.count())) {
@@ -402,13 +443,16 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
           ChunkRow chunk = ReadChunk(in);
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
           bool runs = false;
+          std::optional<std::vector<std::int64_t>> longest_s;
+          in.Into("longest_s"_a = &longest_s);
+          periods.push_back(std::move(longest_s).value_or(std::vector<std::int64_t>()));
           in.Into("now"_a = &claim.now, "counted"_a = &claimed.counted, "monitors_run"_a = &runs);
           if (!claimed.counted) ++claimed.claims;
           org_runs.emplace(chunk.org_id, runs);
           rows.emplace(chunk.id, std::move(chunk));
         }
         if (claim.chunks.empty()) return claim;
-        Load(tx, org_runs, &claim);
+        Load(tx, periods, org_runs, &claim);
         AdmitChunks(tx, &claim, rows, prices_mc);
         return claim;
       },
@@ -491,6 +535,27 @@ std::pair<domain::ChunkPlan, domain::ChunkPlan> Halve(const domain::ChunkPlan& p
   return {a, b};
 }
 
+// The tick of a chunk of one part, which it or the schedule says, is open as a large one from now
+// on.
+void MakeLarge(Transaction& tx, const ChunkRow& chunk, const std::vector<HeldTick>& held_ticks) {
+  const domain::ChunkPart& part = chunk.parts.front();
+  const HeldTick held = held_ticks.empty() ? HeldTick() : held_ticks.front();
+  tx.Exec<"split_make_large">(
+      "id"_a = chunk.id, "monitor_id"_a = part.monitor_id, "tick_id"_a = part.tick_id,
+      "due_at"_a = held.due_at, "started_at"_a = held.started_at, "slots"_a = held.slots,
+      "row_count"_a = part.end, "trigger"_a = domain::TickTrigger::kSchedule);
+}
+
+// The schedules of what chunk `id` holds name the chunks that hold it from now on.
+void HoldTicks(Transaction& tx, const base::Uuid& id, const std::vector<domain::ChunkPlan>& plans,
+               const std::vector<base::Uuid>& ids) {
+  Rows<Column<"monitor_id", base::Uuid>, Column<"chunk_id", base::Uuid>> held;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const domain::ChunkPart& part : plans[i].parts) held.Add(part.monitor_id, ids[i]);
+  }
+  tx.Exec<"split_hold_ticks">(held, "id"_a = id);
+}
+
 }  // namespace
 
 bool CountTry(Session& session, const Lease& lease, CarefulTry careful) {
@@ -509,14 +574,21 @@ bool SplitChunk(Session& session, const base::Clock& clock, const Lease& lease) 
     if (rows.empty()) return false;
     Columns in(rows.front());
     const ChunkRow chunk = ReadChunk(in);
+    const std::vector<HeldTick> held = ReadHeldTicks(in);
     const domain::ChunkPlan plan = PlanOf(chunk);
     if (plan.parts.size() == 1 && plan.parts[0].end - plan.parts[0].first < 2) return false;
     const auto [a, b] = Halve(plan);
-    if (a.large_monitor_id && !plan.large_monitor_id) {
-      tx.Exec<"split_make_large">("monitor_id"_a = plan.parts[0].monitor_id,
-                                  "tick_id"_a = plan.parts[0].tick_id);
-    }
-    InsertChunks(tx, clock, {a, b});
+    const bool is_large = a.large_monitor_id.has_value();
+    if (is_large && !plan.large_monitor_id) MakeLarge(tx, chunk, held);
+    const bool holds = !held.empty() && !is_large;
+    const auto held_of = [&](const domain::ChunkPart& part) {
+      const auto of_monitor = [&](const auto& p) { return p.monitor_id == part.monitor_id; };
+      const auto it = std::find_if(plan.parts.begin(), plan.parts.end(), of_monitor);
+      return holds ? std::optional(held.at(static_cast<std::size_t>(it - plan.parts.begin())))
+                   : std::nullopt;
+    };
+    const std::vector<base::Uuid> ids = InsertChunks(tx, clock, {a, b}, held_of).ids;
+    if (holds) HoldTicks(tx, chunk.id, {a, b}, ids);
     tx.Exec<"record_delete_chunks">("ids"_a = std::vector<base::Uuid>{lease.id});
     if (chunk.reserved_mc == 0) return true;
     Balances balances;

@@ -23,6 +23,7 @@ struct LockedChunk {
   const ChunkRecord* record;
   std::int64_t reserved_mc;
   std::string month;
+  std::vector<HeldTick> held;  // of its parts, in their order; empty where it holds none
   std::int64_t charge_mc() const {
     return record->completed * record->price_mc - record->rebate_mc;
   }
@@ -41,10 +42,11 @@ std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkReco
     base::Uuid id;
     std::int64_t reserved_mc = 0;
     std::optional<std::string> month;  // empty where nothing was reserved yet
-    Columns(row).Into("id"_a = &id, "reserved_mc"_a = &reserved_mc, "month"_a = &month,
-                      "now"_a = &result->recorded_at);
+    Columns in(row);
+    in.Into("id"_a = &id, "reserved_mc"_a = &reserved_mc, "month"_a = &month,
+            "now"_a = &result->recorded_at);
     const auto it = waiting.find(id);
-    locked.push_back({it->second, reserved_mc, std::move(month).value_or("")});
+    locked.push_back({it->second, reserved_mc, std::move(month).value_or(""), ReadHeldTicks(in)});
     waiting.erase(it);
   }
   result->dropped.clear();
@@ -244,7 +246,32 @@ bool Has(const std::string& outcomes, domain::Outcome outcome) {
   return outcomes.find(static_cast<char>(outcome)) != std::string::npos;
 }
 
-// Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed.
+// What the schedule says of a tick that no chunk holds.
+HeldTick TickOf(const MonitorSpec& spec) {
+  HeldTick tick;
+  tick.due_at = spec.open_due_at;
+  tick.started_at = spec.open_started_at;
+  tick.slots = spec.open_slots;
+  return tick;
+}
+
+// Whether a monitor whose checks took `took_ms` is worth a note beside `known_ms`, by which its
+// chunks are cut (0 = not known, or none was made): twice as long, or half as long. Shorter ones
+// than kPaceFloorMs fill no chunk by their durations.
+constexpr int kPaceFloorMs = 8;
+bool PaceMoved(int known_ms, int took_ms) {
+  const int known = std::max(known_ms, kPaceFloorMs);
+  const int took = std::max(took_ms, kPaceFloorMs);
+  return took_ms > 0 && (took >= 2 * known || 2 * took <= known);
+}
+
+// Whether the end of a tick that its chunk holds says something new of its monitor.
+bool TellsOfMonitor(const HeldTick& held, bool completed, bool failed, int check_ms) {
+  return (held.failing ? completed : failed && !completed) || PaceMoved(held.check_ms, check_ms);
+}
+
+// Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed: those that
+// the chunk holds by its end.
 std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
@@ -252,24 +279,33 @@ std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<Locke
        Column<"due_at", std::int64_t>, Column<"started_at", std::int64_t>,
        Column<"slots", std::int64_t>, Column<"outcomes", std::string>>
       ticks;
-  // Monitor, tick, duration of a check, whether a check completed, whether one failed.
-  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"check_ms", int>,
-       Column<"completed", bool>, Column<"failed", bool>>
+  // Monitor, tick, the same where the schedule says that it is open, start, duration of a check,
+  // whether a check completed, whether one failed.
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"open_tick_id", std::optional<std::int64_t>>, Column<"started_at", std::int64_t>,
+       Column<"check_ms", int>, Column<"completed", bool>, Column<"failed", bool>>
       closed;
   for (const auto& chunk : chunks) {
     if (!chunk.record->finished || chunk.record->large) continue;
-    for (const FinishedPart& p : chunk.record->parts) {
-      ticks.Add(p.part.monitor_id, p.part.tick_id, chunk.record->org_id, p.spec->open_trigger,
-                Micros(p.spec->open_due_at), Micros(p.spec->open_started_at), p.spec->open_slots,
-                Bytea(p.outcomes));
-      closed.Add(p.part.monitor_id, p.part.tick_id, p.check_ms,
-                 Has(p.outcomes, domain::Outcome::kChanged) ||
-                     Has(p.outcomes, domain::Outcome::kUnchanged),
-                 Has(p.outcomes, domain::Outcome::kFailed));
+    const bool holds = !chunk.held.empty();
+    for (std::size_t i = 0; i < chunk.record->parts.size(); ++i) {
+      const FinishedPart& p = chunk.record->parts[i];
+      const HeldTick tick = holds ? chunk.held.at(i) : TickOf(*p.spec);
+      ticks.Add(p.part.monitor_id, p.part.tick_id, chunk.record->org_id,
+                holds ? domain::TickTrigger::kSchedule : p.spec->open_trigger, Micros(tick.due_at),
+                Micros(tick.started_at), tick.slots, Bytea(p.outcomes));
+      const bool completed = Has(p.outcomes, domain::Outcome::kChanged) ||
+                             Has(p.outcomes, domain::Outcome::kUnchanged);
+      const bool failed = Has(p.outcomes, domain::Outcome::kFailed);
+      if (holds && !TellsOfMonitor(tick, completed, failed, p.check_ms)) continue;
+      closed.Add(p.part.monitor_id, p.part.tick_id,
+                 holds ? std::nullopt : std::optional(p.part.tick_id), Micros(tick.started_at),
+                 p.check_ms, completed, failed);
     }
   }
   if (ticks.empty()) return {};
   tx.Exec<"record_ticks">(ticks);
+  if (closed.empty()) return {};
   return ReadTurns(tx.Exec<"record_close_ticks">(closed));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,13 +78,17 @@ int ChunkRows(const MaterialiseLimits& limits, int check_ms) {
                               limits.chunk_rows_max);
 }
 
-// The turns of the first chunks of flows of each organisation.
-std::map<base::Uuid, base::Timestamp> FirstTurns(Transaction& tx, const base::Clock& clock,
-                                                 const std::vector<domain::ChunkPlan>& plans,
-                                                 MaterialiseBounds* bounds, base::Timestamp* now) {
+// The chunks that there are, as far as new ones have to know.
+struct Queues {
+  base::Timestamp now{};
+  // The turns of the first chunks of flows of each organisation that was asked for.
+  std::map<base::Uuid, base::Timestamp> first_turns;
+  std::set<base::Uuid> chunks;  // of those that were asked for, those that are there
+};
+
+Queues ReadQueues(Transaction& tx, const base::Clock& clock, const std::set<base::Uuid>& orgs,
+                  const std::set<base::Uuid>& chunks, MaterialiseBounds* bounds) {
   using Bounds = ScanBounds<base::Uuid>;
-  std::set<base::Uuid> orgs;
-  for (const domain::ChunkPlan& plan : plans) orgs.insert(plan.org_id);
   const auto began = clock.SinceBoot();
   const auto from = bounds ? bounds->turns.Next(began) : Bounds::From::kBeginning;
   const bool bounded = from == Bounds::From::kBounds;
@@ -92,42 +97,116 @@ std::map<base::Uuid, base::Timestamp> FirstTurns(Transaction& tx, const base::Cl
     asked.Add(id, bounded ? bounds->turns.Of(id, began) : std::nullopt);
   }
   // Behind bounds those that a lease has ended of are left out: they stand behind all turns.
-  const auto rows = tx.Exec<"chunk_turns">(asked, "apart_s"_a = bounded ? kPlacesApart.count() : 0);
+  const auto rows =
+      tx.Exec<"chunk_turns">(asked, "apart_s"_a = bounded ? kPlacesApart.count() : 0,
+                             "chunk_ids"_a = std::vector<base::Uuid>(chunks.begin(), chunks.end()));
   const auto ended = clock.SinceBoot();
-  std::map<base::Uuid, base::Timestamp> first_turns;
+  Queues queues;
   std::vector<Bounds::Seen> seen;
   for (const auto& row : rows) {
-    base::Uuid org_id;
+    base::Uuid id;
     std::optional<base::Timestamp> first_turn;
-    Columns(row).Into("id"_a = &org_id, "available_at"_a = &first_turn, "now"_a = now);
-    first_turns.emplace(org_id, domain::FirstStart(first_turn, *now));
+    bool is_chunk = false;
+    Columns(row).Into("id"_a = &id, "available_at"_a = &first_turn, "now"_a = &queues.now,
+                      "is_chunk"_a = &is_chunk);
+    if (is_chunk) {
+      queues.chunks.insert(id);
+      continue;
+    }
+    queues.first_turns.emplace(id, domain::FirstStart(first_turn, queues.now));
     const auto from_turn = first_turn ? Bounds::First(domain::StartFloor(*first_turn)) : first_turn;
-    seen.push_back({org_id, from_turn, *now - domain::kStartsBack - kScanMargin});
+    seen.push_back({id, from_turn, queues.now - domain::kStartsBack - kScanMargin});
   }
   if (bounds) bounds->turns.Scanned(from, began, ended, seen);
-  return first_turns;
+  return queues;
 }
 
 // The chunks' turns, in their order. A flow is a large tick, or the small ones of an organisation.
-std::vector<base::Timestamp> GiveTurns(Transaction& tx, const base::Clock& clock,
-                                       const std::vector<domain::ChunkPlan>& plans,
-                                       MaterialiseBounds* bounds) {
-  base::Timestamp now{};
-  const auto first_turns = FirstTurns(tx, clock, plans, bounds, &now);
+std::vector<base::Timestamp> GiveTurns(const Queues& queues,
+                                       const std::vector<domain::ChunkPlan>& plans) {
   std::map<std::pair<base::Uuid, std::optional<base::Uuid>>, base::Timestamp> last;
   std::vector<base::Timestamp> turns;
   turns.reserve(plans.size());
   for (const domain::ChunkPlan& plan : plans) {
-    const base::Timestamp first = first_turns.at(plan.org_id);
+    const base::Timestamp first = queues.first_turns.at(plan.org_id);
     const auto [it, begins] = last.try_emplace({plan.org_id, plan.large_monitor_id}, first);
     if (!begins) {
-      it->second = domain::NextStart(it->second, now);
+      it->second = domain::NextStart(it->second, queues.now);
     } else if (plan.last_turn) {
-      it->second = std::max(first, domain::NextStart(*plan.last_turn, now));
+      it->second = std::max(first, domain::NextStart(*plan.last_turn, queues.now));
     }
     turns.push_back(it->second);
   }
   return turns;
+}
+
+// The parts of all chunks, one chunk's behind the other's.
+class PartColumns {
+ public:
+  void Add(const domain::ChunkPart& part, const HeldTick& held) {
+    monitors_.push_back(part.monitor_id);
+    ticks_.push_back(part.tick_id);
+    firsts_.push_back(part.first);
+    ends_.push_back(part.end);
+    due_us_.push_back(Micros(held.due_at));
+    slots_.push_back(held.slots);
+    longest_s_.push_back(held.longest.count());
+    check_ms_.push_back(held.check_ms);
+    failing_.push_back(held.failing ? 1 : 0);
+  }
+  std::size_t size() const { return monitors_.size(); }
+
+  template <typename T>
+  void Insert(Transaction& tx, const T& chunks) const {
+    tx.ExecLater<"chunk_insert">(chunks, "monitor_ids"_a = monitors_, "tick_ids"_a = ticks_,
+                                 "firsts"_a = firsts_, "ends"_a = ends_, "due_us"_a = due_us_,
+                                 "slots"_a = slots_, "longest_s"_a = longest_s_,
+                                 "check_ms"_a = check_ms_, "failing"_a = failing_);
+  }
+
+ private:
+  std::vector<base::Uuid> monitors_;
+  std::vector<std::int64_t> ticks_;
+  std::vector<int> firsts_;
+  std::vector<int> ends_;
+  std::vector<std::int64_t> due_us_;
+  std::vector<std::int64_t> slots_;
+  std::vector<std::int64_t> longest_s_;
+  std::vector<int> check_ms_;
+  std::vector<int> failing_;
+};
+
+InsertedChunks WriteChunks(Transaction& tx, const base::Clock& clock,
+                           const std::vector<domain::ChunkPlan>& plans, const HeldOf& held_of,
+                           const Queues& queues) {
+  InsertedChunks inserted;
+  if (plans.empty()) return inserted;
+  const std::vector<base::Timestamp> turns = GiveTurns(queues, plans);
+  // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
+  // among those of all, from 1; when the ticks began that it holds.
+  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
+       Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
+       Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
+       Column<"row_count", int>, Column<"turn", base::Timestamp>, Column<"part_from", std::size_t>,
+       Column<"part_until", std::size_t>, Column<"started_at", std::optional<base::Timestamp>>>
+      chunks;
+  PartColumns parts;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const domain::ChunkPlan& plan = plans[i];
+    if (plan.large_monitor_id) inserted.last_turns[*plan.large_monitor_id] = turns[i];
+    const std::size_t from = parts.size() + 1;
+    std::optional<base::Timestamp> started_at;
+    for (const domain::ChunkPart& part : plan.parts) {
+      const auto held = held_of(part);
+      parts.Add(part, held.value_or(HeldTick()));
+      if (held) started_at = held->started_at;
+    }
+    inserted.ids.push_back(base::Uuid::V7(clock));
+    chunks.Add(inserted.ids.back(), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
+               plan.due_at, plan.row_count, turns[i], from, parts.size(), started_at);
+  }
+  parts.Insert(tx, chunks);
+  return inserted;
 }
 
 }  // namespace
@@ -147,48 +226,46 @@ SchedRow ReadSched(Columns& in, base::Timestamp* now) {
           "tier"_a = &s.tier, "frequency_s"_a = &s.frequency_s, "anchor_at"_a = &s.anchor_at,
           "next_run_at"_a = &s.next_run_at, "row_count"_a = &s.row_count,
           "last_tick_id"_a = &s.last_tick_id, "open_tick_id"_a = &s.open_tick_id,
-          "check_ms"_a = &s.check_ms, "schedule"_a = &s.schedule_json, "now"_a = now);
+          "chunk_id"_a = &s.chunk_id, "check_ms"_a = &s.check_ms, "failing"_a = &s.failing,
+          "schedule"_a = &s.schedule_json, "longest_s"_a = &s.longest, "now"_a = now);
   return s;
+}
+
+std::vector<HeldTick> ReadHeldTicks(Columns& in) {
+  using Numbers = std::optional<std::vector<std::int64_t>>;
+  std::optional<base::Timestamp> started_at;
+  Numbers due_us;
+  Numbers slots;
+  Numbers longest_s;
+  Numbers check_ms;
+  Numbers failing;
+  in.Into("started_at"_a = &started_at, "due_us"_a = &due_us, "slots"_a = &slots,
+          "longest_s"_a = &longest_s, "check_ms"_a = &check_ms, "failing"_a = &failing);
+  std::vector<HeldTick> held;
+  if (!started_at) return held;
+  for (std::size_t i = 0; i < due_us->size(); ++i) {
+    HeldTick& tick = held.emplace_back();
+    tick.due_at = base::Timestamp(std::chrono::microseconds((*due_us)[i]));
+    tick.started_at = *started_at;
+    tick.slots = slots->at(i);
+    tick.longest = std::chrono::seconds(longest_s->at(i));
+    tick.check_ms = static_cast<int>(check_ms->at(i));
+    tick.failing = failing->at(i) != 0;
+  }
+  return held;
 }
 
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now) {
   return std::max<std::int64_t>(sched.last_tick_id + 1, now.time_since_epoch().count());
 }
 
-std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
-                                                   const std::vector<domain::ChunkPlan>& plans,
-                                                   MaterialiseBounds* bounds) {
+InsertedChunks InsertChunks(Transaction& tx, const base::Clock& clock,
+                            const std::vector<domain::ChunkPlan>& plans, const HeldOf& held_of,
+                            MaterialiseBounds* bounds) {
   if (plans.empty()) return {};
-  const std::vector<base::Timestamp> turns = GiveTurns(tx, clock, plans, bounds);
-  std::map<base::Uuid, base::Timestamp> last_turns;
-  // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
-  // among those of all, from 1.
-  Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
-       Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
-       Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
-       Column<"row_count", int>, Column<"turn", base::Timestamp>, Column<"part_from", std::size_t>,
-       Column<"part_until", std::size_t>>
-      chunks;
-  std::vector<base::Uuid> monitors;
-  std::vector<std::int64_t> ticks;
-  std::vector<int> firsts;
-  std::vector<int> ends;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const domain::ChunkPlan& plan = plans[i];
-    if (plan.large_monitor_id) last_turns[*plan.large_monitor_id] = turns[i];
-    for (const domain::ChunkPart& part : plan.parts) {
-      monitors.push_back(part.monitor_id);
-      ticks.push_back(part.tick_id);
-      firsts.push_back(part.first);
-      ends.push_back(part.end);
-    }
-    chunks.Add(base::Uuid::V7(clock), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
-               plan.due_at, plan.row_count, turns[i], monitors.size() - plan.parts.size() + 1,
-               monitors.size());
-  }
-  tx.ExecLater<"chunk_insert">(chunks, "monitor_ids"_a = monitors, "tick_ids"_a = ticks,
-                               "firsts"_a = firsts, "ends"_a = ends);
-  return last_turns;
+  std::set<base::Uuid> orgs;
+  for (const domain::ChunkPlan& plan : plans) orgs.insert(plan.org_id);
+  return WriteChunks(tx, clock, plans, held_of, ReadQueues(tx, clock, orgs, {}, bounds));
 }
 
 namespace {
@@ -205,26 +282,91 @@ domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
   return rows;
 }
 
-}  // namespace
+HeldTick HeldFrom(const NewTick& tick, base::Timestamp now) {
+  const SchedRow& sched = tick.sched;
+  return {tick.due_at, now, tick.slots, sched.longest, sched.check_ms, sched.failing};
+}
 
-std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
-  std::vector<NewTick> passed;
-  std::vector<domain::TickRows> rows;
+// Read once the monitors of the ticks are locked: the chunks that hold open ticks are asked for.
+Queues QueuesOf(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
+                MaterialiseBounds* bounds) {
+  std::set<base::Uuid> orgs;
+  std::set<base::Uuid> chunks;
+  for (const NewTick& tick : ticks) {
+    orgs.insert(tick.sched.org_id);
+    if (tick.sched.chunk_id) chunks.insert(*tick.sched.chunk_id);
+  }
+  return ReadQueues(tx, clock, orgs, chunks, bounds);
+}
+
+// Scheduled ticks that a chunk holds whole, by their monitors.
+using HeldOnes = std::unordered_map<base::Uuid, const NewTick*>;
+
+// Their schedules, which name the chunks.
+void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks,
+                    const std::vector<domain::ChunkPlan>& plans,
+                    const std::vector<base::Uuid>& chunk_ids) {
+  if (ticks.empty()) return;
+  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+       Column<"next_run_at", std::int64_t>, Column<"chunk_id", base::Uuid>>
+      held;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].large_monitor_id) continue;
+    for (const domain::ChunkPart& part : plans[i].parts) {
+      const auto it = ticks.find(part.monitor_id);
+      if (it == ticks.end()) continue;
+      held.Add(part.monitor_id, part.tick_id, Micros(it->second->next_run_at), chunk_ids[i]);
+    }
+  }
+  tx.ExecLater<"sched_hold_ticks">(held);
+}
+
+// Ticks that are open by their schedules.
+class ScheduledTicks {
+ public:
+  void Add(const NewTick& tick, bool large, bool at_once) {
+    const SchedRow& sched = tick.sched;
+    opened_.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
+                tick.slots, tick.trigger, large, at_once ? std::nullopt : std::optional<int>(0));
+    if (!large) return;
+    large_.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
+               sched.row_count);
+  }
+  void Write(Transaction& tx) const {
+    if (!opened_.empty()) tx.ExecLater<"sched_open_ticks">(opened_);
+    if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_);
+  }
+
+ private:
   // Monitor, tick, next run, due, slots, trigger, large, next position.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"next_run_at", std::int64_t>, Column<"due_at", std::int64_t>,
        Column<"slots", std::int64_t>, Column<"trigger", domain::TickTrigger>, Column<"large", bool>,
        Column<"portion_position", std::optional<int>>>
-      opened;
+      opened_;
   // Monitor, tick, organisation, trigger, due, slots, rows.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
        Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>>
-      large;
+      large_;
+};
+
+}  // namespace
+
+OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
+                      const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
+  OpenedTicks result;
+  std::vector<NewTick> passed;
+  std::vector<domain::TickRows> rows;
+  HeldOnes held;
+  ScheduledTicks scheduled;
+  const Queues queues = QueuesOf(tx, clock, ticks, bounds);
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
-    if (sched.open_tick_id || sched.row_count == 0) {
+    const bool open =
+        sched.open_tick_id || (sched.chunk_id && queues.chunks.contains(*sched.chunk_id));
+    if (open) ++result.overlaps;
+    if (open || sched.row_count == 0) {
       passed.push_back(tick);
       continue;
     }
@@ -232,23 +374,24 @@ std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vec
     // A large tick is cut by MaterialisePortions, from position 0 on, so that there is one way to
     // do it; one that fits into a single portion need not wait for that.
     const bool at_once = !tick.spread && sched.row_count <= limits.rows_per_cut_max;
-    opened.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
-               tick.slots, tick.trigger, whole.large,
-               at_once ? std::nullopt : std::optional<int>(0));
-    if (whole.large) {
-      large.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
-                sched.row_count);
+    if (at_once && !whole.large && tick.trigger == domain::TickTrigger::kSchedule) {
+      held.emplace(sched.monitor_id, &tick);
+    } else {
+      scheduled.Add(tick, whole.large, at_once);
     }
     if (at_once) rows.push_back(whole);
   }
-  // The last tick is still open, or there are no rows.
   PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
-  if (opened.empty()) return 0;
-  tx.ExecLater<"sched_open_ticks">(opened);
-  if (!large.empty()) tx.ExecLater<"tick_insert_open">(large);
+  scheduled.Write(tx);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
-  InsertChunks(tx, clock, plans, bounds);
-  return static_cast<std::int64_t>(plans.size());
+  const auto held_of = [&](const domain::ChunkPart& part) {
+    const auto it = held.find(part.monitor_id);
+    return it == held.end() ? std::nullopt : std::optional(HeldFrom(*it->second, queues.now));
+  };
+  const InsertedChunks chunks = WriteChunks(tx, clock, plans, held_of, queues);
+  WriteHeldTicks(tx, held, plans, chunks.ids);
+  result.chunks = static_cast<std::int64_t>(plans.size());
+  return result;
 }
 
 std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const NewTick& tick,
@@ -256,7 +399,7 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
                             const MaterialiseLimits& limits) {
   const int rows = tick.sched.row_count;
   const int rows_max = std::min(ChunkRows(limits, tick.sched.check_ms), limits.rows_per_cut_max);
-  if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits);
+  if (rows == 0 || rows > rows_max) return OpenTicks(tx, clock, {tick}, limits).chunks;
   tx.ExecLater<"tick_open_small">("monitor_id"_a = tick.sched.monitor_id,
                                   "tick_id"_a = tick.tick_id, "trigger"_a = tick.trigger,
                                   "id"_a = base::Uuid::V7(clock),
@@ -312,7 +455,6 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
       SchedRow sched = ReadSched(in, &result.now);
       NewTick tick = DueTick(std::move(sched), result.now);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
-      if (tick.sched.open_tick_id) ++result.overlap_ticks;
       ticks.push_back(std::move(tick));
     }
     if (from_at) {
@@ -321,7 +463,9 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
           {{Schedule::kDue, ticks.front().sched.next_run_at, result.now - kScanMargin}});
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
-    result.chunks = OpenTicks(tx, clock, ticks, limits, bounds);
+    const OpenedTicks opened = OpenTicks(tx, clock, ticks, limits, bounds);
+    result.chunks = opened.chunks;
+    result.overlap_ticks = opened.overlaps;
     return result;
   };
   return InTransaction(session, body, Durability::kSync, Plans::kByKey);
@@ -401,7 +545,9 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
     if (rows.empty()) return result;
     const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
     result.chunks = static_cast<std::int64_t>(plans.size());
-    const auto last_turns = InsertChunks(tx, clock, plans, bounds);
+    const auto last_turns = InsertChunks(
+                                tx, clock, plans, [](const auto&) { return std::nullopt; }, bounds)
+                                .last_turns;
     Rows<Column<"monitor_id", base::Uuid>, Column<"portion_at", std::optional<base::Timestamp>>,
          Column<"portion_position", std::optional<int>>, Column<"portion_turn", base::Timestamp>>
         portions;

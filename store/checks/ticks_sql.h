@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,9 +30,12 @@ struct SchedRow {
   base::Timestamp next_run_at{};
   int row_count = 0;
   std::int64_t last_tick_id = 0;
-  std::optional<std::int64_t> open_tick_id;
-  int check_ms = 0;  // how long a check of it took in its last tick; 0 = not known
+  std::optional<std::int64_t> open_tick_id;  // unless a chunk holds it
+  std::optional<base::Uuid> chunk_id;        // that its last held tick was cut into; it may be gone
+  int check_ms = 0;                          // how long a check of it took; 0 = not known
+  bool failing = false;
   std::optional<std::string> schedule_json;  // by the clock (domain/monitor/timetable.h)
+  std::chrono::seconds longest{};            // between two slots
 
   domain::Timetable timetable() const {
     return {anchor_at, std::chrono::seconds(frequency_s), schedule_json, monitor_id};
@@ -52,6 +56,21 @@ struct NewTick {
   bool spread = false;  // cut in portions over a share of the period
 };
 
+// What a tick of the schedule is besides its rows, where its chunk alone says it: that chunk holds
+// the tick, which is open until the chunk is recorded.
+struct HeldTick {
+  base::Timestamp due_at{};
+  base::Timestamp started_at{};
+  std::int64_t slots = 0;
+  // Of its monitor, when the tick was cut:
+  std::chrono::seconds longest{};  // between two slots
+  int check_ms = 0;                // that its chunks are cut by; 0 = not known
+  bool failing = false;            // every check of its last ticks failed
+};
+// Reads :held_columns: the ticks of a chunk's parts, in their order, or nothing where it holds
+// none.
+std::vector<HeldTick> ReadHeldTicks(Columns& in);
+
 // tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
 
@@ -63,9 +82,15 @@ NewTick DueTick(SchedRow sched, base::Timestamp now);
 void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp now,
                    domain::Outcome outcome);
 
-// Writes the ticks and their first chunks. Returns the number of chunks.
-std::int64_t OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
-                       const MaterialiseLimits& limits, MaterialiseBounds* bounds = nullptr);
+// Writes the ticks, whose monitors are locked, and their first chunks; those of monitors that have
+// an open one, or no rows, are closed at once. Scheduled ones that a chunk holds whole are left to
+// it (HeldTick).
+struct OpenedTicks {
+  std::int64_t chunks = 0;
+  std::int64_t overlaps = 0;  // of monitors that have an open one
+};
+OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vector<NewTick>& ticks,
+                      const MaterialiseLimits& limits, MaterialiseBounds* bounds = nullptr);
 
 // The same for one manual tick of a monitor that has none open, whose organisation's first waiting
 // chunk has its turn at `first_turn` (domain/monitor/chunk_plan.h). One statement where one chunk
@@ -77,10 +102,16 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
 // Reads monitor, organisation and whether it fails.
 std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
 
-// Gives the chunks their turns (domain/monitor/chunk_plan.h) and writes them. Returns the last turn
-// of each large tick's monitor among them.
-std::map<base::Uuid, base::Timestamp> InsertChunks(Transaction& tx, const base::Clock& clock,
-                                                   const std::vector<domain::ChunkPlan>& plans,
-                                                   MaterialiseBounds* bounds = nullptr);
+// What the chunk of a part is to hold: of all parts of a chunk, or of none.
+using HeldOf = std::function<std::optional<HeldTick>(const domain::ChunkPart&)>;
+
+// Gives the chunks their turns (domain/monitor/chunk_plan.h) and writes them.
+struct InsertedChunks {
+  std::vector<base::Uuid> ids;                       // of each
+  std::map<base::Uuid, base::Timestamp> last_turns;  // of each large tick's monitor
+};
+InsertedChunks InsertChunks(Transaction& tx, const base::Clock& clock,
+                            const std::vector<domain::ChunkPlan>& plans, const HeldOf& held_of,
+                            MaterialiseBounds* bounds = nullptr);
 
 }  // namespace vedette::store

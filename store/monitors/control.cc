@@ -202,11 +202,14 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
     NewTick tick;
     bool live = false;
     std::optional<int> open_rows;
+    std::optional<std::int64_t> held_tick_id;
+    std::optional<int> held_rows;
     std::optional<base::Timestamp> first_turn;
     base::Timestamp now{};
     Columns in(rows.at(0));
     in.Into("status"_a = &outcome.status, "live"_a = &live, "open_rows"_a = &open_rows,
-            "available_at"_a = &first_turn);
+            "available_at"_a = &first_turn, "held_tick_id"_a = &held_tick_id,
+            "held_rows"_a = &held_rows);
     tick.sched = ReadSched(in, &now);
     if (!live) {
       outcome.kind = TriggerOutcome::Kind::kConflict;
@@ -214,10 +217,10 @@ TriggerOutcome TriggerMonitor(Session& session, const base::Clock& clock, const 
       return outcome;
     }
     AuditIfGiven(tx, clock, tick.sched.org_id, audit);
-    if (tick.sched.open_tick_id) {
+    if (tick.sched.open_tick_id || held_tick_id) {
       outcome.joined = true;
-      outcome.tick_id = *tick.sched.open_tick_id;
-      outcome.rows = open_rows.value();
+      outcome.tick_id = tick.sched.open_tick_id ? *tick.sched.open_tick_id : *held_tick_id;
+      outcome.rows = tick.sched.open_tick_id ? open_rows.value() : held_rows.value();
       return outcome;
     }
     tick.tick_id = NextTickId(tick.sched, now);

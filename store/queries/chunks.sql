@@ -40,6 +40,10 @@ c.id, c.org_id, c.team_id, c.tier, c.monitor_id is not null as large, c.claims, 
   coalesce(c.month, date_trunc('month', now() at time zone 'UTC')::date) as month, c.monitor_ids, c.tick_ids, c.firsts,
   c.ends
 
+-- fragment: held_columns
+-- What a chunk c says of the ticks that it holds; a start without any.
+c.started_at, c.due_us, c.slots, c.longest_s, c.check_ms, c.failing
+
 -- name: chunk_claim
 -- A chunk that reaches @rows_max is taken with the others. From claim number @careful_from on, that of a chunk of one
 -- row is not counted: chunk_count does that before the row starts. Of each organisation those are left that became
@@ -68,10 +72,10 @@ picked as (
 )
 update chunk c
 set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token,
-    claims = c.claims + case when p.counted then 1 else 0 end
+    claims = c.claims + case when p.counted then 1 else 0 end, holder = case when c.holder is not null then @token::uuid end
 from picked p
 where c.id = p.id
-returning :chunk_columns, now(), p.counted,
+returning :chunk_columns, case when c.holder is not null then c.longest_s end as longest_s, now(), p.counted,
   -- Asked once a chunk, not once for each of its monitors.
   (select o.monitors_run from organisation o where o.id = c.org_id)
 
@@ -82,18 +86,20 @@ m.id, m.org_id, m.tier,
   -- A tick goes by what its monitor said when it began.
   case when former.counts then (m.former ->> 'struct')::json else m.struct end,
   case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
-  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations,
-  coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s,
-  m.webhook_url, m.webhook_event_types, m.endpoint_id, coalesce(e.available_at > now(), false) as endpoint_open,
+  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, m.webhook_url, m.webhook_event_types, m.endpoint_id,
+  coalesce(e.available_at > now(), false) as endpoint_open,
   case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
-  m.request_headers_key_id, m.channel_ids, m.probe, s.open_tick_id, s.open_due_at, s.open_started_at, s.open_slots,
-  s.open_trigger
+  m.request_headers_key_id, m.channel_ids, m.probe
 
 -- fragment: spec_of_monitor
--- What spec_columns are read from, beside monitor m.
-join monitor_sched s on s.monitor_id = m.id
+-- What spec_columns are read from, beside monitor m and the tick p.
 left join endpoint e on e.id = m.endpoint_id
-cross join lateral (select coalesce(s.open_tick_id <= m.former_tick_id, false) as counts) former
+cross join lateral (select coalesce(p.tick_id <= m.former_tick_id, false) as counts) former
+
+-- fragment: open_tick_columns
+-- What the schedule s says of the open tick, where no chunk holds it.
+coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s, s.open_tick_id, s.open_due_at,
+  s.open_started_at, s.open_slots, s.open_trigger
 
 -- fragment: checked_row_columns
 r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending, r.struct_version
@@ -104,8 +110,20 @@ t.last_tick_id, t.outcome, t.last_run_at
 -- name: one_row_parts
 -- What the statements around this one tell, of parts of one row each, which is what small monitors have: they pay for
 -- every statement themselves.
+select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns, :open_tick_columns
+from unnest(@monitor_id::uuid[], @position::int[], @tick_id::bigint[])
+  with ordinality as p(monitor_id, position, tick_id, n)
+join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
+join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
+join monitor m on m.id = p.monitor_id
+join monitor_sched s on s.monitor_id = p.monitor_id
+:spec_of_monitor
+
+-- name: held_row_parts
+-- The same of ticks that their chunk holds: it says what the schedule would.
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns
-from unnest(@monitor_id::uuid[], @position::int[]) with ordinality as p(monitor_id, position, n)
+from unnest(@monitor_id::uuid[], @position::int[], @tick_id::bigint[])
+  with ordinality as p(monitor_id, position, tick_id, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
 join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
 join monitor m on m.id = p.monitor_id
@@ -156,24 +174,35 @@ where o.control_changed_at > now() - @window_ms * interval '1 millisecond'
 
 -- name: chunk_turns
 -- The first turn among the chunks of each organisation that are due since @apart_s, from @from_at on (null: from the
--- beginning), null without any.
+-- beginning), null without any; and those of @chunk_ids that are there.
 select o.id, (select available_at from chunk
               where org_id = o.id and available_at <= now() - @apart_s * interval '1 second'
                 and available_at >= coalesce(o.from_at, '-infinity')
-              order by available_at limit 1), now()
+              order by available_at limit 1), now(), false as is_chunk
 from unnest(@org_ids::uuid[], @from_at::timestamptz[]) as o(id, from_at)
+union all
+select c.id, null, now(), true from chunk c where c.id = any(@chunk_ids::uuid[])
 
 -- name: chunk_insert
 -- @monitor_ids, @tick_ids, @firsts and @ends have the parts of all chunks, one chunk's behind the other's: arrays of
 -- arrays do not exist with different lengths, and a text for each chunk would be written and read part by part.
+-- A chunk with a @started_at holds its ticks.
 insert into chunk (id, org_id, team_id, tier, available_at, monitor_id, monitor_ids, tick_ids, firsts, ends,
-                   due_at, row_count)
+                   due_at, row_count, started_at, holder, due_us, slots, longest_s, check_ms, failing)
 select u.id, u.org_id, u.team_id, u.tier, u.turn, u.monitor_id,
        (@monitor_ids::uuid[])[u.part_from : u.part_until], (@tick_ids::bigint[])[u.part_from : u.part_until],
-       (@firsts::int[])[u.part_from : u.part_until], (@ends::int[])[u.part_from : u.part_until], u.due_at, u.row_count
-from unnest(@id::uuid[], @org_id::uuid[], @team_id::uuid[], @tier::smallint[], @monitor_id::uuid[],
-            @due_at::timestamptz[], @row_count::int[], @turn::timestamptz[], @part_from::int[], @part_until::int[])
-  as u(id, org_id, team_id, tier, monitor_id, due_at, row_count, turn, part_from, part_until)
+       (@firsts::int[])[u.part_from : u.part_until], (@ends::int[])[u.part_from : u.part_until], u.due_at, u.row_count,
+       u.started_at, case when u.holds then '00000000-0000-0000-0000-000000000000'::uuid end,
+       case when u.holds then (@due_us::bigint[])[u.part_from : u.part_until] end,
+       case when u.holds then (@slots::int[])[u.part_from : u.part_until] end,
+       case when u.holds then (@longest_s::bigint[])[u.part_from : u.part_until] end,
+       case when u.holds then (@check_ms::int[])[u.part_from : u.part_until] end,
+       case when u.holds then (@failing::smallint[])[u.part_from : u.part_until] end
+from (select *, started_at is not null as holds
+      from unnest(@id::uuid[], @org_id::uuid[], @team_id::uuid[], @tier::smallint[], @monitor_id::uuid[],
+                  @due_at::timestamptz[], @row_count::int[], @turn::timestamptz[], @part_from::int[],
+                  @part_until::int[], @started_at::timestamptz[])
+        as p(id, org_id, team_id, tier, monitor_id, due_at, row_count, turn, part_from, part_until, started_at)) u
 
 -- name: chunk_count
 -- Counts a claim that chunk_claim did not count (@uncounted is 1, else 0), and raises the count to @floor at least.

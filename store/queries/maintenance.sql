@@ -171,6 +171,7 @@ with due as (
   from monitor m
   join monitor_sched s on s.monitor_id = m.id
   where m.deleted_at < now() - @kept_h * interval '1 hour' and s.open_tick_id is null
+    and not exists (select from chunk c where c.id = s.chunk_id)
     and not exists (select from monitor_row r where r.monitor_id = m.id)
   limit @limit
 ), imports as (

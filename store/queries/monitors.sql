@@ -282,8 +282,10 @@ set name = coalesce(@name, name),
 where id = @monitor_id
 
 -- name: monitor_definition
--- With the schedule locked: no tick opens between this and what is made of it.
-select m.struct, m.struct_version, m.field_versions, m.subject_type, m.former_tick_id, s.open_tick_id
+-- With the schedule locked: no tick opens between this and what is made of it. The last tick that a chunk held counts
+-- as open: whether its chunk is there is not asked, as none is harmed if it is not.
+select m.struct, m.struct_version, m.field_versions, m.subject_type, m.former_tick_id,
+       coalesce(s.open_tick_id, case when s.chunk_id is not null then s.last_tick_id end) as open_tick_id
 from monitor m join monitor_sched s on s.monitor_id = m.id
 where m.id = @monitor_id
 for update of s
@@ -311,10 +313,12 @@ where s.monitor_id = @monitor_id
 returning old.frequency_s <> @frequency_s or old.schedule is distinct from s.schedule::text as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
 
 -- name: monitor_specs
-select :spec_columns
-from monitor m
+-- As of the tick of each that is asked for.
+select :spec_columns, :open_tick_columns
+from unnest(@ids::uuid[], @tick_ids::bigint[]) as p(monitor_id, tick_id)
+join monitor m on m.id = p.monitor_id
+join monitor_sched s on s.monitor_id = p.monitor_id
 :spec_of_monitor
-where m.id = any(@ids::uuid[])
 
 -- name: monitor_touch
 update monitor set updated_at = now() where id = @monitor_id

@@ -3,7 +3,7 @@
 -- come as microseconds since the epoch (store/param.h).
 
 -- name: record_lock_chunks
-select c.id, c.reserved_mc, c.month, now()
+select c.id, c.reserved_mc, c.month, now(), :held_columns
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 join chunk c on c.id = u.id and c.lease_token = u.token
 order by c.id
@@ -146,26 +146,31 @@ from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[
              unnest(@slots::int[]) as slots, unnest(@outcomes::bytea[]) as outcomes) as u
 
 -- fragment: sched_closed
--- What is set of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed) ends. Whether the monitor
--- began to fail, or works again: what an UPDATE returns is the new row alone, so the row says itself at which tick it
--- turned. To read the old rows beside would cost a fifth of record_close_ticks more.
+-- What is set of a monitor_sched s whose open tick u (tick_id, check_ms, completed, failed, started_at where the schedule
+-- does not say it) ends. Whether the monitor began to fail, or works again: what an UPDATE returns is the new row alone,
+-- so the row says itself at which tick it turned. To read the old rows beside would cost a fifth of record_close_ticks
+-- more.
 open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = null, open_rows = null,
   open_trigger = null, check_ms = case when u.check_ms > 0 then u.check_ms else s.check_ms end,
-  failing_since = case when u.completed then null when u.failed then coalesce(s.failing_since, s.open_started_at)
+  failing_since = case when u.completed then null
+                       when u.failed then coalesce(s.failing_since, s.open_started_at, u.started_at)
                        else s.failing_since end,
   turned_tick_id = case when s.failing_since is not null and u.completed
                           or s.failing_since is null and u.failed and not u.completed
                         then u.tick_id else s.turned_tick_id end
 
 -- name: record_close_ticks
--- Tells which monitors began to fail, or work again.
+-- Of ticks that a chunk held (@open_tick_id is null) those alone that change how their monitor is. Tells which monitors
+-- began to fail, or work again.
 with closed as (
   update monitor_sched s
   set :sched_closed
   from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
+               unnest(@open_tick_id::bigint[]) as open_tick_id,
+               timestamptz 'epoch' + unnest(@started_at::bigint[]) * interval '1 microsecond' as started_at,
                unnest(@check_ms::int[]) as check_ms, unnest(@completed::boolean[]) as completed,
                unnest(@failed::boolean[]) as failed) as u
-  where s.monitor_id = u.monitor_id and s.open_tick_id = u.tick_id
+  where s.monitor_id = u.monitor_id and s.open_tick_id is not distinct from u.open_tick_id
   returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
 )
 select monitor_id, org_id, fails from closed where turned

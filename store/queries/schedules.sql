@@ -30,6 +30,16 @@ from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[
              unnest(@large::boolean[]) as large, unnest(@portion_position::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
 
+-- name: sched_hold_ticks
+-- Ticks that one chunk holds each: it says all about them, and while it is there they are open. This is all that is
+-- written of a schedule for such a tick, unless its end changes how the monitor is.
+update monitor_sched s
+set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at, chunk_id = u.chunk_id
+from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
+             timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
+             unnest(@chunk_id::uuid[]) as chunk_id) as u
+where s.monitor_id = u.monitor_id
+
 -- name: sched_pass_ticks
 -- Ticks that are closed at once: the monitor moves on, its open tick stays.
 update monitor_sched s
@@ -66,8 +76,8 @@ for update skip locked
 with closed as (
   update monitor_sched s
   set :sched_closed, open_large = false
-  from (select @tick_id::bigint, @check_ms::int, @completed::boolean, @failed::boolean)
-    as u(tick_id, check_ms, completed, failed)
+  from (select @tick_id::bigint, @check_ms::int, @completed::boolean, @failed::boolean, null::timestamptz)
+    as u(tick_id, check_ms, completed, failed, started_at)
   where s.monitor_id = @monitor_id and s.open_tick_id = u.tick_id
   returning s.monitor_id, s.org_id, s.failing_since is not null as fails, s.turned_tick_id = u.tick_id as turned
 )

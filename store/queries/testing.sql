@@ -3,7 +3,7 @@
 
 -- name: record_lock_chunks_unfenced
 -- Any token will do.
-select c.id, c.reserved_mc, c.month, now()
+select c.id, c.reserved_mc, c.month, now(), :held_columns
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 join chunk c on c.id = u.id
 order by c.id

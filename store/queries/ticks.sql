@@ -1,7 +1,8 @@
 -- fragment: sched_columns
 -- The columns of a monitor_sched s, and the transaction's time.
 s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_run_at, s.row_count, s.last_tick_id,
-  s.open_tick_id, s.check_ms, s.schedule, now()
+  s.open_tick_id, s.chunk_id, s.check_ms, s.failing_since is not null as failing, s.schedule,
+  coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as longest_s, now()
 
 -- name: tick_insert_closed
 -- @outcomes are those of a small tick, or null; @outcome is what all rows of a large one have.
@@ -61,9 +62,9 @@ from (
   from tick
   where monitor_id = @monitor_id and tick_id < @before
   union all
-  select open_tick_id, open_trigger, open_due_at, open_started_at, null, open_slots, open_rows, null, null
-  from monitor_sched
-  where monitor_id = @monitor_id and open_tick_id < @before and not open_large
+  select tick_id, trigger, due_at, started_at, null, slots, row_count, null, null
+  from open_tick
+  where monitor_id = @monitor_id and tick_id < @before and not is_large
 ) t
 order by tick_id desc
 limit @limit

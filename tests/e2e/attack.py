@@ -191,8 +191,7 @@ def metric(service, name):
 
 
 def open_ticks(database, *monitors):
-    return database.value("SELECT count(*) FROM monitor_sched WHERE monitor_id = ANY(%s::uuid[]) AND "
-                          "open_tick_id IS NOT NULL", (list(monitors),))
+    return database.value("SELECT count(*) FROM open_tick WHERE monitor_id = ANY(%s::uuid[])", (list(monitors),))
 
 
 class Flood:

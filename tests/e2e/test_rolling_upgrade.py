@@ -161,7 +161,7 @@ def test_no_check_is_lost_or_doubled_and_no_request_refused_while_the_fleet_is_r
         for monitor in made:
             tenant.post(f"/monitors/{monitor}/cancel", {})
         wait_until("every tick to finish (G7)", lambda: database.value(
-            "select count(*) from monitor_sched where open_tick_id is not null") == 0)
+            "select count(*) from open_tick") == 0)
         wait_until("every notification (G3)", lambda: database.value("select count(*) from delivery") == 0)
         judge(database, tenant, made, receiver)
     finally:

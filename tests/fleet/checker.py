@@ -135,7 +135,7 @@ class Checker:
     # G7
 
     def ticks_add_up(self):
-        open_ticks = self.cluster.execute("select monitor_id from monitor_sched where open_tick_id is not null")
+        open_ticks = self.cluster.execute("select monitor_id from open_tick")
         if open_ticks:
             self.fail(f"G7 {len(open_ticks)} ticks are still open")
         kinds = collections.Counter()

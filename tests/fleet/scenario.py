@@ -106,14 +106,13 @@ class Scenario:
 
     def recorded(self):
         """Rows of the open tick that have an outcome."""
-        return self.value("SELECT count(*) FROM row_state s JOIN monitor_sched USING (monitor_id) "
-                          "WHERE s.last_tick_id = open_tick_id")
+        return self.value("SELECT count(*) FROM row_state s JOIN open_tick t USING (monitor_id) WHERE s.last_tick_id = t.tick_id")
 
     def asked(self, member):
         return [e["check"] for e in self.ledger.of("ask") if e["member"] == member.name]
 
     def over(self):
-        return self.value("SELECT count(*) FROM monitor_sched WHERE open_tick_id IS NOT NULL") == 0
+        return self.value("SELECT count(*) FROM open_tick") == 0
 
     def jobs_over(self):
         return self.value("SELECT count(*) FROM job WHERE finished_at IS NULL") == 0

@@ -123,7 +123,7 @@ class Site:
     def stand_still(self):
         self.load.everything_stops()
         wait_until("the last ticks", lambda: not self.cluster.execute(
-            "SELECT monitor_id FROM monitor_sched WHERE open_tick_id IS NOT NULL UNION ALL SELECT id FROM chunk"))
+            "SELECT monitor_id FROM open_tick UNION ALL SELECT id FROM chunk"))
         wait_until("the last notifications", lambda: not self.cluster.execute("SELECT id FROM delivery WHERE state = 0"))
 
     def close(self):

@@ -304,7 +304,7 @@ TEST_F(ApiMonitors, PauseByUpdateThenResume) {
   ASSERT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body["status"], "active");
   EXPECT_TRUE(reply.body["disabled_reason"].is_null());
-  EXPECT_EQ(Sql("select count(*) from monitor_sched where open_tick_id is not null"), "0");
+  EXPECT_EQ(Sql("select count(*) from open_tick"), "0");
 }
 
 TEST_F(ApiMonitors, CancelIsIdempotentAndResumable) {

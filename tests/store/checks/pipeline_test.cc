@@ -38,7 +38,7 @@ TEST_F(PipelineTest, G1_G7_ATickOfThreeRowsIsCutCheckedRecordedOnceAndClosed) {
   EXPECT_EQ(Sql("select count(*) from tick where finished_at is not null"), "1");
   EXPECT_EQ(Sql("select slots from tick"), "1");
   EXPECT_EQ(Sql("select count(*) from chunk"), "0");
-  EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");
+  EXPECT_EQ(Sql("select tick_id from open_tick"), "");
   EXPECT_EQ(Sql("select balance_mc from account"), "998000");
   EXPECT_EQ(Sql("select string_agg((last_run_at is not null)::text, ',' order by position) "
                 "from row_state"),
@@ -211,8 +211,111 @@ TEST_F(PipelineTest, G7_ALargeTickIsLoggedByBlockAndClosedWhenItsLastChunkIsReco
   EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
   EXPECT_EQ(Sql("select count(*) from check_log"), "3");
   EXPECT_EQ(Sql("select counts::text from tick"), "{0,88,512,0,0,0,0,0,0}");
-  EXPECT_EQ(Sql("select open_tick_id from monitor_sched"), "");
+  EXPECT_EQ(Sql("select tick_id from open_tick"), "");
   ExpectMoneyAddsUp();
+}
+
+TEST_F(PipelineTest, G7_ATickThatAChunkHoldsWritesItsScheduleOnceAndIsOpenUntilItIsRecorded) {
+  NewMonitor({.rows = 2, .due = "date_trunc('second', now()) - interval '2 hours 10 minutes'"});
+  Cut();
+  const auto version = [this] {
+    return Sql("select xmin || ' ' || ctid::text from monitor_sched");
+  };
+  const std::string cut = version();
+  EXPECT_EQ(Sql("select open_tick_id is null and open_due_at is null from monitor_sched"), "t");
+  EXPECT_EQ(Sql("select o.tick_id = s.last_tick_id and o.trigger = 0 and o.slots = 3 and "
+                "o.due_at = s.anchor_at + interval '2 hours' and o.started_at = s.last_run_at and "
+                "o.row_count = 2 and not o.is_large from open_tick o join monitor_sched s using "
+                "(monitor_id)"),
+            "t");
+  const auto claim = ClaimAll();
+  EXPECT_EQ(claim.specs.begin()->second->frequency, std::chrono::hours(1));
+  EXPECT_FALSE(claim.specs.begin()->second->open_tick_id);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(version(), cut);
+  EXPECT_EQ(Sql("select count(*) from open_tick"), "0");
+  EXPECT_EQ(Sql("select t.tick_id = s.last_tick_id and t.trigger = 0 and t.slots = 3 and "
+                "t.due_at = s.anchor_at + interval '2 hours' and t.started_at = s.last_run_at and "
+                "t.row_count = 2 from tick t join monitor_sched s using (monitor_id)"),
+            "t");
+}
+
+TEST_F(PipelineTest, TheEndOfAHeldTickSaysWhenItsMonitorBeginsToFailAndWhenItWorksAgain) {
+  NewMonitor({});
+  const auto tick = [this](Outcome outcome) {
+    Sql("update monitor_sched set next_run_at = now() returning 1");
+    Cut();
+    return Record(FinishAll(ClaimAll(), outcome)).turns;
+  };
+  const auto since = [this] { return Sql("select failing_since from monitor_sched"); };
+  EXPECT_TRUE(tick(Outcome::kUnchanged).empty());
+  EXPECT_EQ(since(), "");
+  const auto began = tick(Outcome::kFailed);
+  ASSERT_EQ(began.size(), 1U);
+  EXPECT_TRUE(began[0].fails);
+  EXPECT_EQ(Sql("select failing_since = last_run_at from monitor_sched"), "t");
+  const std::string first = since();
+  EXPECT_TRUE(tick(Outcome::kFailed).empty());
+  EXPECT_EQ(since(), first);
+  const auto works = tick(Outcome::kChanged);
+  ASSERT_EQ(works.size(), 1U);
+  EXPECT_FALSE(works[0].fails);
+  EXPECT_EQ(since(), "");
+}
+
+TEST_F(PipelineTest, ATriggerJoinsTheTickThatAChunkHolds) {
+  const auto monitor = NewMonitor({.rows = 3});
+  Cut();
+  const auto trigger = [&] {
+    return store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+  };
+  const auto joined = trigger();
+  EXPECT_TRUE(joined.joined);
+  EXPECT_EQ(std::to_string(joined.tick_id), Sql("select tick_id from open_tick"));
+  EXPECT_EQ(joined.rows, 3);
+  EXPECT_EQ(Sql("select count(*) from chunk"), "1");
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  EXPECT_FALSE(trigger().joined);
+  EXPECT_EQ(Sql("select trigger from open_tick"), "1");
+}
+
+// What a process of the version before does with a chunk, in its own words.
+TEST_F(PipelineTest, G7_AWorkerOfTheVersionBeforeFindsTheTicksOfAChunkOpenByTheirSchedules) {
+  NewMonitor({.rows = 2});
+  NewMonitor({.rows = 1});
+  Cut();
+  const std::string open = "select string_agg(o::text, ',' order by monitor_id) from open_tick o";
+  const std::string held = Sql(open);
+  Sql("update chunk set available_at = now() - interval '1 second', lease_token = "
+      "gen_random_uuid(), claims = claims + 1");
+  EXPECT_EQ(Sql(open), held);
+  EXPECT_EQ(Sql("select count(*) from monitor_sched s join chunk c on s.open_tick_id = any "
+                "(c.tick_ids) where s.open_started_at = s.last_run_at and s.open_slots = 1 and "
+                "s.open_rows = s.row_count and s.open_due_at = s.anchor_at"),
+            "2");
+  // Its lease ends, and one of this version goes on.
+  const auto claim = ClaimAll();
+  ASSERT_EQ(claim.chunks.size(), 1U);
+  EXPECT_TRUE(claim.specs.begin()->second->open_tick_id);
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from open_tick"), "0");
+  EXPECT_EQ(Sql("select count(*) from monitor_sched where open_tick_id is null"), "2");
+  EXPECT_EQ(Sql("select count(*) from tick t join monitor_sched s using (monitor_id) "
+                "where t.due_at = s.anchor_at and t.slots = 1"),
+            "2");
+}
+
+TEST_F(PipelineTest, G7_ASchedulerOfTheVersionBeforeOpensNoSecondTickBesideOneThatAChunkHolds) {
+  NewMonitor({.rows = 2});
+  Cut();
+  const std::string second =
+      "insert into chunk (id, org_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, "
+      "due_at, row_count) select gen_random_uuid(), org_id, tier, now(), array[monitor_id], "
+      "array[last_tick_id + 1], '{0}', '{2}', now(), 2 from monitor_sched";
+  EXPECT_THROW(Sql(second), pqxx::serialization_failure);
+  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
+  Sql(second);
+  EXPECT_EQ(Sql("select count(*) from chunk"), "1");
 }
 
 TEST_F(PipelineTest, ADueMonitorWhoseTickIsOpenGetsATickThatIsSkippedOverlap) {
@@ -239,7 +342,7 @@ TEST_F(PipelineTest, ADueLargeMonitorWhoseTickIsOpenAccountsForEveryRow) {
 TEST_F(PipelineTest, MissedSlotsCollapseIntoOneTickAnchoredWithoutDrift) {
   NewMonitor({.rows = 1, .due = "date_trunc('second', now()) - interval '3 hours 10 minutes'"});
   EXPECT_EQ(Cut().scheduled_ticks, 1);
-  EXPECT_EQ(Sql("select open_slots from monitor_sched"), "4");
+  EXPECT_EQ(Sql("select slots from open_tick"), "4");
   EXPECT_EQ(Sql("select next_run_at = anchor_at + interval '4 hours' from monitor_sched"), "t");
 }
 
@@ -310,7 +413,8 @@ TEST_F(PipelineTest, BetweenATriggerAndItsCheckStandSevenRoundTripsAndBehindASlo
   EXPECT_EQ(trips(take), 4) << "BEGIN and chunks; rows; the lock; balance, chunks and COMMIT";
   Record(FinishAll(claim, Outcome::kUnchanged));
   Sql("update monitor_sched set next_run_at = now() returning 1");
-  EXPECT_EQ(trips(cut), 3) << "BEGIN and the schedule; ticks and turns; chunks and COMMIT";
+  EXPECT_EQ(trips(cut), 3)
+      << "BEGIN and the schedule; open ticks and turns; chunks, ticks and COMMIT";
   EXPECT_EQ(trips(walk), 1);
   EXPECT_EQ(trips(take), 4);
   ExpectMoneyAddsUp();

@@ -69,6 +69,25 @@ TEST_F(ScheduleRacesTest, G7_ASlotThatWasClosedWhileAnUnlockWaitedIsNotDueAgain)
   EXPECT_EQ(NextAfterAnchor(), "02:00:00");
 }
 
+TEST_F(ScheduleRacesTest, G7_ATickThatAChunkHoldsSinceATriggerWaitedIsJoined) {
+  const auto monitor = NewMonitor({.frequency_s = "3600"});
+  store::TriggerOutcome outcome;
+  Race("monitor_sched",
+       "insert into chunk (id, org_id, tier, available_at, monitor_ids, tick_ids, firsts, ends, "
+       "due_at, row_count, holder, started_at, due_us, slots, longest_s, check_ms, failing) "
+       "select s.monitor_id, s.org_id, s.tier, now(), array[s.monitor_id], array[7], '{0}', '{1}', "
+       "now(), 1, '00000000-0000-0000-0000-000000000000', now(), '{7}', '{1}', '{3600}', '{0}', "
+       "'{0}' from monitor_sched s;"
+       "update monitor_sched set last_tick_id = 7, last_run_at = now(), chunk_id = monitor_id",
+       [&] {
+         store::MaterialiseLimits limits{100, 4096, 256, 10000, 0.1};
+         outcome = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
+       });
+  EXPECT_TRUE(outcome.joined);
+  EXPECT_EQ(outcome.tick_id, 7);
+  EXPECT_EQ(Sql("select count(*) from chunk"), "1");
+}
+
 TEST_F(ScheduleRacesTest, G5_AMonitorThatWasPausedWhileAnUnlockWaitedStaysPaused) {
   NewMonitor({.frequency_s = "3600"});
   Sql("update organisation set locked = true");
