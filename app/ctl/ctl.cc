@@ -262,7 +262,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   if (refused) throw RequestFailed(answer.status, "the process is not ready");
 }
 
-// What reads the audit's chain, page by page; false for every other command.
+// What reads the audit's chain, page by page, or follows it; false for every other command.
 bool Ctl::Impl::RunOnChain(const CtlCommand& command, const CtlValues& values,
                            JsonClient* client) const {
   const bool verifies = command.calls == CtlCommand::Calls::kVerify;
@@ -281,8 +281,12 @@ bool Ctl::Impl::RunOnChain(const CtlCommand& command, const CtlValues& values,
       Print(command, {.status = 200, .body = VerifyAudit(ask, start), .text = {}});
       return true;
     }
-    const std::int64_t begin = ask("/admin/v1/audit/chain?limit=1")["checkpoint"].value("seq", 0L);
-    FollowAudit(ask, place("--after").value_or(begin), [](const base::Json& entry) {
+    const StreamAdmin stream = [this](const std::string& target, const auto& take) {
+      return net::ReadLines({.url = WithoutTrailingSlash(url) + target,
+                             .headers = {{"Authorization", "Bearer " + token}}},
+                            config::LoadConfig(std::nullopt, {}).net, take);
+    };
+    FollowAudit(stream, place("--after"), [](const base::Json& entry) {
       fmt::print("{}\n", base::DumpJson(entry));
       return std::fflush(stdout) == 0;
     });

@@ -120,6 +120,14 @@ Json Verify(const AskAdmin& ask, const ChainStart& start) {
           {"erased", verified.erased}};
 }
 
+// Why an answer ended that should have gone on; empty: in good order, as its process does.
+std::string ReasonOf(const net::StreamEnd& end) {
+  if (end.status == 0 || end.status == 200) return end.error;
+  Json body;
+  if (base::ParseJson(end.body, &body)) body = Json::object();
+  return RefusalText(end.status, body);
+}
+
 }  // namespace
 
 Json VerifyAudit(const AskAdmin& ask, const ChainStart& start) {
@@ -131,20 +139,28 @@ Json VerifyAudit(const AskAdmin& ask, const ChainStart& start) {
   }
 }
 
-void FollowAudit(const AskAdmin& ask, std::int64_t after,
+void FollowAudit(const StreamAdmin& stream, std::optional<std::int64_t> after,
                  const std::function<bool(const Json& entry)>& tell) {
-  for (;;) {
-    try {
-      const Json page = PageBehind(ask, after, kPageEntries);
-      for (const Json& entry : page.at("items")) {
-        after = entry.at("seq").get<std::int64_t>();
-        if (!tell(entry)) return;
-      }
-      if (page.at("items").size() == kPageEntries) continue;
-    } catch (const RequestFailed& failure) {
-      if (failure.status() != 0 && failure.status() < 500) throw;
-      fmt::print(stderr, "vedette ctl: {}; asking again\n", Printable(failure.what()));
+  bool wanted = true;
+  bool answered = false;
+  const auto take = [&](std::string_view line) {
+    if (line.empty()) return true;  // the process is there
+    Json entry;
+    if (base::ParseJson(line, &entry) || !entry.is_object() || !entry.contains("seq")) {
+      Break("the server answered something that is no entry of an audit");
     }
+    after = entry.at("seq").get<std::int64_t>();
+    wanted = tell(entry);
+    return wanted;
+  };
+  while (wanted) {
+    const std::string behind = after ? fmt::format("&after={}", *after) : "";
+    const net::StreamEnd end = stream("/admin/v1/audit?follow=true" + behind, take);
+    if (!wanted) return;
+    const std::string why = ReasonOf(end);
+    answered = answered || end.status == 200;
+    if (!answered || (end.status >= 300 && end.status < 500)) throw RequestFailed(end.status, why);
+    if (!why.empty()) fmt::print(stderr, "vedette ctl: {}; asking again\n", Printable(why));
     std::this_thread::sleep_for(kAskAgainAfter);
   }
 }

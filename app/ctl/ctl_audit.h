@@ -4,9 +4,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/ctl/ctl_text.h"
 #include "base/json_text.h"
+#include "net/line_stream.h"
 
 namespace vedette::app {
 
@@ -26,10 +28,15 @@ struct ChainStart {
 // std::invalid_argument for a checkpoint that is none.
 base::Json VerifyAudit(const AskAdmin& ask, const ChainStart& start);
 
-// Gives `tell` every entry behind `after`, and then each new one, until `tell` says false. While
-// the server does not answer it asks again, and says so on standard error. Throws RequestFailed
-// where it refuses.
-void FollowAudit(const AskAdmin& ask, std::int64_t after,
+// Reads the lines of this target of the admin port as they come (net::ReadLines).
+using StreamAdmin = std::function<net::StreamEnd(
+    const std::string& target, const std::function<bool(std::string_view line)>& take)>;
+
+// Gives `tell` every entry behind `after`, or from the oldest on, and then each new one, until
+// `tell` says false. Where the answer ends, as with its process, or the server does not answer, it
+// goes on behind the last entry, and says so on standard error. Throws RequestFailed where it is
+// refused, and where there is no answer to begin with.
+void FollowAudit(const StreamAdmin& stream, std::optional<std::int64_t> after,
                  const std::function<bool(const base::Json& entry)>& tell);
 
 // The place that a text names. Throws std::invalid_argument.

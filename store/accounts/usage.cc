@@ -55,19 +55,26 @@ void AddTick(const UsedTick& tick, bool by_day, std::vector<MonitorUsage>* usage
 
 }  // namespace
 
-std::vector<UsageSum> SumCharges(Session& session, const UsageRange& range,
-                                 const UsageGroups& groups, int limit) {
+UsageSums SumCharges(Session& session, const UsageRange& range, const UsageGroups& groups,
+                     int limit) {
   return Read(session, [&](Transaction& tx) {
-    std::vector<UsageSum> sums;
+    UsageSums sums;
     for (const auto& row :
          tx.Exec<"usage_charges">("org_id"_a = range.org_id, "since"_a = range.since,
          "until"_a = range.until, "by_day"_a = groups.day, "by_kind"_a = groups.kind,
          "by_key"_a = groups.key, "jobs_only"_a = groups.jobs_only, "limit"_a = limit)) {
-      UsageSum& sum = sums.emplace_back();
-      Columns(row).Into("day"_a = &sum.day, "of_checks"_a = &sum.of_checks, "kind"_a = &sum.job,
+      UsageSum sum;
+      bool is_total = false;
+      Columns(row).Into("is_total"_a = &is_total, "day"_a = &sum.day,
+                        "of_checks"_a = &sum.of_checks, "kind"_a = &sum.job,
                         "caller_kind"_a = &sum.caller_kind, "caller_id"_a = &sum.caller_id,
                         "caller_name"_a = &sum.caller_name, "charged_mc"_a = &sum.charged_mc,
                         "checks"_a = &sum.checks, "jobs"_a = &sum.jobs);
+      if (is_total) {
+        sums.total = std::move(sum);
+      } else {
+        sums.groups.push_back(std::move(sum));
+      }
     }
     return sums;
   });

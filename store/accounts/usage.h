@@ -45,9 +45,13 @@ struct UsageSum {
   std::int64_t checks = 0;
   std::int64_t jobs = 0;  // that were charged in this group
 };
-// Charges of the range, in the order of their groups; at most `limit`.
-std::vector<UsageSum> SumCharges(Session& session, const UsageRange& range,
-                                 const UsageGroups& groups, int limit);
+struct UsageSums {
+  UsageSum total;  // of all charges, whatever is left out of the groups
+  std::vector<UsageSum> groups;
+};
+// Charges of the range, in the order of their groups; at most `limit` of these.
+UsageSums SumCharges(Session& session, const UsageRange& range, const UsageGroups& groups,
+                     int limit);
 
 // Checks that a monitor completed.
 struct MonitorUsage {

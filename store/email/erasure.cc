@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "domain/job/job.h"
 #include "domain/monitor/observation.h"
-#include "store/snapshot_contents.h"
+#include "store/monitors/snapshots.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -70,33 +70,19 @@ std::int64_t EraseFacts(Session& session, const Erasure& erasure) {
   });
 }
 
-std::int64_t EraseRecipients(Session& session, const Erasure& erasure) {
+// Finds things by `said`, what they say of people, and takes the person out of those that name it.
+template <NameText find, NameText erase>
+std::int64_t EraseWhatSays(Session& session, const Erasure& erasure) {
   return InTransaction(session, [&](Transaction& tx) {
     std::vector<base::Uuid> ids;
-    for (const auto& row : tx.Exec<"erase_recipients_find">("org_id"_a = erasure.org_id,
-                           "needles"_a = erasure.target.needles())) {
-      base::Uuid id;
-      std::string address;
-      Columns(row).Into("id"_a = &id, "address"_a = &address);
-      if (erasure.target.IsInText(address)) ids.push_back(id);
-    }
-    if (!ids.empty() && Writes(erasure)) tx.Exec<"erase_recipients">("ids"_a = ids);
-    return static_cast<std::int64_t>(ids.size());
-  });
-}
-
-// The entries stay in their chain (store/audit_chain.h), which covers what goes by a digest.
-std::int64_t EraseAudit(Session& session, const Erasure& erasure) {
-  return InTransaction(session, [&](Transaction& tx) {
-    std::vector<base::Uuid> ids;
-    for (const auto& row : tx.Exec<"erase_audit_find">("org_id"_a = erasure.org_id,
-                           "needles"_a = erasure.target.needles())) {
+    for (const auto& row :
+         tx.Exec<find>("org_id"_a = erasure.org_id, "needles"_a = erasure.target.needles())) {
       base::Uuid id;
       std::string said;
       Columns(row).Into("id"_a = &id, "said"_a = &said);
       if (erasure.target.IsInText(said)) ids.push_back(id);
     }
-    if (!ids.empty() && Writes(erasure)) tx.Exec<"erase_audit">("ids"_a = ids);
+    if (!ids.empty() && Writes(erasure)) tx.Exec<erase>("ids"_a = ids);
     return static_cast<std::int64_t>(ids.size());
   });
 }
@@ -268,11 +254,7 @@ void EraseSnapshots(Session& session, const Erasure& erasure, ErasureStep* step)
     if (text && erasure.target.IsInText(*text)) ids.push_back(place.after);
   }
   step->snapshots += static_cast<std::int64_t>(ids.size());
-  if (!ids.empty() && Writes(erasure)) {
-    InTransaction(session, [&](Transaction& tx) {
-      ForgetContents(tx, tx.Exec<"snapshots_forget">("ids"_a = ids));
-    });
-  }
+  if (!ids.empty() && Writes(erasure)) ForgetSnapshots(session, ids);
   if (page.size() < kSnapshotsPerPage) place = {Phase::kMonitorRows, {}};
 }
 
@@ -303,8 +285,9 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   step.next = place;
   if (place.phase == Phase::kStart) {
     step.facts = EraseFacts(session, erasure);
-    step.recipients = EraseRecipients(session, erasure);
-    step.audit_entries = EraseAudit(session, erasure);
+    step.recipients = EraseWhatSays<"erase_recipients_find", "erase_recipients">(session, erasure);
+    // The entries stay in their chain (store/audit_chain.h), which covers what goes by a digest.
+    step.audit_entries = EraseWhatSays<"erase_audit_find", "erase_audit">(session, erasure);
     step.next.phase = Phase::kJobs;
   }
   do {

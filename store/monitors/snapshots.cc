@@ -2,10 +2,25 @@
 
 #include <limits>
 
-#include "store/snapshot_contents.h"
 #include "store/sql.h"
 
 namespace vedette::store {
+namespace {
+
+// Contents of snapshots that were deleted in this transaction, as rows of (org_id, hash), which are
+// locked: those that nothing has any more go.
+void ForgetContents(Transaction& tx, const pqxx::result& locked) {
+  Rows<Column<"org_id", base::Uuid>, Column<"hash", std::string>> contents;
+  for (const auto& row : locked) {
+    base::Uuid org_id;
+    std::string hash;
+    Columns(row).Into("org_id"_a = &org_id, "hash"_a = BytesInto{&hash});
+    contents.Add(org_id, Bytea(hash));
+  }
+  if (!contents.empty()) tx.Exec<"snapshot_contents_forget">(contents);
+}
+
+}  // namespace
 
 std::vector<Snapshot> ListSnapshots(Session& session, const base::Uuid& row_id,
                                     const std::optional<std::int64_t>& before_tick_id, int limit) {
@@ -43,6 +58,12 @@ void ForgetSnapshots(Session& session, const base::Uuid& row_id) {
   InTransaction(session, [&](Transaction& tx) {
     ForgetContents(tx, tx.Exec<"snapshots_of_row_forget">("row_id"_a = row_id));
     tx.Exec<"failed_page_forget">("row_id"_a = row_id);
+  });
+}
+
+void ForgetSnapshots(Session& session, const std::vector<base::Uuid>& ids) {
+  InTransaction(session, [&](Transaction& tx) {
+    ForgetContents(tx, tx.Exec<"snapshots_forget">("ids"_a = ids));
   });
 }
 

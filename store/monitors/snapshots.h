@@ -38,5 +38,7 @@ std::optional<std::string> ReadSnapshot(Session& session, const Scope& scope, co
 // Those of a row go, with the picture of its last failure, and what nothing else has of what they
 // had.
 void ForgetSnapshots(Session& session, const base::Uuid& row_id);
+// The same of these snapshots, with the pictures of the last failures of their rows.
+void ForgetSnapshots(Session& session, const std::vector<base::Uuid>& ids);
 
 }  // namespace vedette::store

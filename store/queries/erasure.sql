@@ -12,7 +12,7 @@ where f.org_id = u.org_id and f.address = u.address
 
 -- name: erase_recipients_find
 -- Recipients of channels' e-mail whose address holds one, as erase_facts_find.
-select id, address from recipient
+select id, address as said from recipient
 where address is not null and (@org_id::uuid is null or org_id = @org_id)
   and exists (select from unnest(@needles::text[]) as u(needle)
               where strpos(lower(address collate "C"), u.needle) > 0)

@@ -41,11 +41,9 @@ with gone as (
   returning 1)
 select count(*) from gone
 
--- name: snapshots_of_row_forget
--- Locks what they had, so that nobody takes it again meanwhile.
-with gone as (
-  delete from snapshot where row_id = @row_id returning org_id, text_hash, picture_hash
-), contents as (
+-- fragment: contents_of_gone
+-- What the deleted snapshots `gone` had, locked, so that nobody takes it again meanwhile.
+contents as (
   select org_id, text_hash as hash from gone
   union
   select org_id, picture_hash from gone where picture_hash is not null
@@ -56,22 +54,18 @@ where (c.org_id, c.hash) in (select org_id, hash from contents)
 order by c.org_id, c.hash
 for update
 
+-- name: snapshots_of_row_forget
+with gone as (
+  delete from snapshot where row_id = @row_id returning org_id, text_hash, picture_hash
+), :contents_of_gone
+
 -- name: snapshots_forget
 -- The same of these, with the pictures of the last failures of their rows.
 with gone as (
   delete from snapshot where id = any (@ids::uuid[]) returning org_id, row_id, text_hash, picture_hash
 ), failed as (
   delete from failed_page where row_id in (select row_id from gone)
-), contents as (
-  select org_id, text_hash as hash from gone
-  union
-  select org_id, picture_hash from gone where picture_hash is not null
-)
-select c.org_id, c.hash
-from snapshot_content c
-where (c.org_id, c.hash) in (select org_id, hash from contents)
-order by c.org_id, c.hash
-for update
+), :contents_of_gone
 
 -- name: snapshot_contents_forget
 -- Those that no snapshot has any more.

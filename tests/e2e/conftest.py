@@ -188,10 +188,10 @@ class Vedette:
     def as_operator(self, method, path, body=None):
         return call(method, self.admin + path, body, {"Authorization": f"Bearer {ADMIN_TOKEN}"})
 
-    def organisation(self, credits=100_000):
+    def organisation(self, credits=100_000, name="Tests"):
         """A new tenant, able to do everything."""
         org = self.as_operator("POST", "/admin/v1/orgs", {
-            "name": "Tests", "features": ["monitors", "testing_monitors", "high_tier"]})
+            "name": name, "features": ["monitors", "testing_monitors", "high_tier"]})
         assert org.status == 201, org
         path = f"/admin/v1/orgs/{org.json['id']}"
         assert self.as_operator("POST", path + "/credits", {"amount": credits, "reason": "tests"}).status == 200

@@ -40,13 +40,41 @@ class Console {
     await this.page.evaluate(this.axe);
     for (const colorScheme of colorSchemes) {
       await this.page.emulateMedia({colorScheme});
-      const {violations} = await this.page.evaluate(() => axe.run());
+      // Nothing but colours differs from the scheme before.
+      const only = colorScheme === colorSchemes[0] ? {} : {runOnly: {type: 'rule', values: ['color-contrast', 'link-in-text-block']}};
+      const {violations} = await this.page.evaluate(options => axe.run(options), only);
       assert.deepEqual(violations.map(v => `${name}, ${v.id}: ${v.nodes.map(n => n.html).join(' ')}`), [], colorScheme);
     }
     assert.equal(await this.page.locator('main :is(script, img, iframe, object, style, link)').count(), 0, name);
     const wider = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert(wider <= 0, `${name} is ${wider} px wider than the screen`);
     await this.shot(name);
+  }
+
+  // The Tab key comes to everything that can be used, and what it comes to has a ring.
+  async tabThrough(name) {
+    const stops = await this.page.evaluate(() => {
+      document.querySelector('.skip').focus();
+      window.reached = new Set([document.activeElement]);
+      window.ringless = [];
+      window.onReach = ({target}) => {
+        window.reached.add(target);
+        if (getComputedStyle(target).outlineStyle === 'none') window.ringless.push(target.outerHTML.slice(0, 200));
+      };
+      document.addEventListener('focusin', window.onReach);
+      // The fields of a date are several stops.
+      return document.querySelectorAll('a, button, input, select, textarea, summary, [tabindex]').length
+        + 4 * document.querySelectorAll('input[type=date]').length;
+    });
+    for (let n = 0; n < stops; ++n) await this.page.keyboard.press('Tab');
+    const {missed, ringless} = await this.page.evaluate(() => {
+      document.removeEventListener('focusin', window.onReach);
+      const usable = [...document.querySelectorAll('a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary')];
+      return {missed: usable.filter(one => one.checkVisibility() && !window.reached.has(one)).map(one => one.outerHTML.slice(0, 200)),
+              ringless: window.ringless};
+    });
+    assert.deepEqual(missed, [], `${name} by the keyboard`);
+    assert.deepEqual(ringless, [], `${name} by the keyboard`);
   }
 
   async ask(path) {

@@ -9,21 +9,31 @@ const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-qui
 const PASSWORD = 'correct horse battery';
 
 class Member extends Console {
-  at(hash) { return this.page.goto(`${this.given.url}/dashboard#/${hash}`); }
+  // What stood on the page before is gone when this has ended.
+  async at(hash) {
+    const url = `${this.given.url}/dashboard#/${hash}`;
+    await this.page.evaluate(() => document.querySelector('main > *')?.setAttribute('data-before', ''));
+    await (this.page.url() === url ? this.page.reload() : this.page.goto(url));
+    await this.page.locator('main > :not([data-before])').first().waitFor();
+  }
   title(text) { return this.page.locator('h2', {hasText: text}).first().waitFor(); }
 
-  async join(role) {
+  async join(role, organisation = 'Tests') {
     await this.page.goto(`${this.given.url}/dashboard#${this.given.invitations[role]}`);
-    await this.title('Join Tests');
+    await this.title(`Join ${organisation}`);
     await this.look(`dashboard-join-${role}`);
-    await this.page.getByLabel('A password for the next time').fill(PASSWORD);
+    await this.page.getByLabel(/^(A password for the next time|Your password)$/).fill(PASSWORD);
     await this.button('Join').click();
     await this.title('Overview');
   }
 
-  async signOutAndIn(role) {
+  async signOut() {
     await this.button('Sign out').click();
     await this.title('Sign in');
+  }
+
+  async signOutAndIn(role) {
+    await this.signOut();
     await this.look(`dashboard-sign-in-${role}`);
     await this.page.getByLabel('E-mail address').fill(`${role}@example.com`);
     await this.page.getByLabel('Password').fill('not the password');
@@ -109,13 +119,24 @@ class Member extends Console {
     await this.look('dashboard-looked-up', ['light']);
   }
 
-  // Every page in both colours, with its forms open, and dark on the screenshot that is kept for people.
+  openForms() { return this.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; })); }
+
+  // Every page with its forms open, and dark on a screenshot that is kept for people.
   async see(name) {
-    await this.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
-    await this.look(name);
+    await this.openForms();
+    await this.look(name, ['light']);
     await this.page.emulateMedia({colorScheme: 'dark'});
     await this.shot(`${name}-dark`);
     await this.page.emulateMedia({colorScheme: 'light'});
+  }
+
+  // The page on a phone, in both colours, with its forms open, and by the keyboard alone.
+  async seeOnAPhone(name) {
+    await this.page.setViewportSize(PHONE);
+    await this.openForms();
+    await this.look(`dashboard-phone-${name}`);
+    await this.tabThrough(name);
+    await this.page.setViewportSize(DESKTOP);
   }
 
   // A file starts a run, whose bars fill while one looks; a channel and a key are made and go again.
@@ -146,17 +167,55 @@ class Member extends Console {
     await this.look('dashboard-keys-of-strangers', ['light']);
   }
 
-  // Each page that the role is offered, and the monitor's.
-  async walkWhatIsOffered(role, names) {
+  // Each page that the role is offered, and those of a monitor, its row and a run, which a team may not have.
+  async walkWhatIsOffered(role, names, ofTeam = false) {
     const links = this.page.locator('#nav a');
     assert.deepEqual(await links.allInnerTexts(), names);
-    for (const name of [...names, '']) {
-      if (name === '') await this.at(`monitors/${this.given.monitor}`);
-      else await links.getByText(name, {exact: true}).click();
-      await this.title(name || 'find me');
+    for (const name of names) {
+      await links.getByText(name, {exact: true}).click();
+      await this.title(name);
       assert.equal(await this.page.locator('main > .bad').count(), 0, name);
-      await this.look(`dashboard-${role}-${name || 'monitor'}`, ['light']);
+      await this.seeOnAPhone(`${role}-${name}`);
     }
+    const {monitor, row, run} = this.given;
+    const own = {monitor: `monitors/${monitor}`, row: `monitors/${monitor}/rows/${row}`};
+    for (const [name, page] of Object.entries({...own, run: `runs/${run}`})) {
+      await this.at(page);
+      assert.equal(await this.page.locator('main > .bad').count(), ofTeam && name in own ? 1 : 0, name);
+      await this.seeOnAPhone(`${role}-${name}`);
+    }
+  }
+
+  // A member of two organisations says which one he means.
+  async choose() {
+    await this.join('other', 'Others');
+    await this.signOut();
+    await this.page.getByLabel('E-mail address').fill('owner@example.com');
+    await this.page.getByLabel('Password').fill(PASSWORD);
+    await this.button('Sign in').click();
+    await this.title('Which organisation?');
+    await this.see('dashboard-choose');
+    await this.seeOnAPhone('choose');
+    assert.deepEqual(await this.page.locator('main li').allInnerTexts(), ['Tests, as owner', 'Others, as owner']);
+    await this.button('Others, as owner').focus();
+    await this.page.keyboard.press('Enter');
+    await this.title('Overview');
+    await this.page.locator('#who', {hasText: 'owner of Others'}).waitFor();
+  }
+
+  // No page shows anything of another organisation, by its own address or by ids of the other's, though the one who looks is a
+  // member of both.
+  async tryWhatIsNotTheirs() {
+    const {monitor, row, run, flow, pages, marks} = this.given;
+    const named = [`monitors/${monitor}`, `monitors/${monitor}/change`, `monitors/${monitor}/rows/${row}`, `runs/${run}`];
+    const narrowed = ['monitors?name=find', 'monitors?failing=true', `schedules?workflow_id=${flow}`, 'usage?group_by=monitor', 'usage?group_by=key'];
+    for (const page of [...pages, ...narrowed, ...named]) {
+      await this.at(page);
+      const text = await this.page.locator('main').innerText();
+      for (const mark of marks) assert(!text.includes(mark), `${page} shows "${mark}": ${text}`);
+      assert.equal(await this.page.locator('main > .bad').count(), named.includes(page) ? 1 : 0, `${page}: ${text}`);
+    }
+    await this.signOut();
   }
 
   async seeTheRun() {
@@ -179,15 +238,12 @@ class Member extends Console {
   }
 
   async onAPhone() {
-    await this.page.setViewportSize(PHONE);
     const {monitor, row, run, pages} = this.given;
-    for (const page of [...pages, `monitors/${monitor}`, `monitors/${monitor}/rows/${row}`, `runs/${run}`]) {
+    for (const page of [...pages, `monitors/${monitor}`, `monitors/${monitor}/change`, `monitors/${monitor}/rows/${row}`, `runs/${run}`]) {
       await this.at(page);
-      await this.page.locator('main h2').waitFor();
       const name = page.replace(monitor, 'monitor').replace(row, 'row').replace(run, 'run').replace(/[/?=]/g, '-');
-      await this.look(`dashboard-phone-${name || 'overview'}`, ['light']);
+      await this.seeOnAPhone(name || 'overview');
     }
-    await this.page.setViewportSize(DESKTOP);
   }
 
   async makeAMonitorByKeyboard() {
@@ -196,6 +252,7 @@ class Member extends Console {
     await this.page.getByLabel('Watched fields', {exact: true}).fill('headline = css:h1');
     await this.page.locator('dd', {hasText: 'one'}).waitFor();  // the preview, as one types
     await this.pickOnThePage();
+    await this.sayHowPagesAreRead();
     await this.page.getByLabel('Every', {exact: true}).fill('0 25 * * *');
     await this.main('the hour 25 is not between 0 and 23');
     await this.page.getByLabel('Every', {exact: true}).fill('0 9 * * 1-5');
@@ -206,8 +263,37 @@ class Member extends Console {
     await this.page.keyboard.press('Enter');
     await this.title('by keyboard');
     await this.main('Europe/Berlin');
+    const made = await this.page.evaluate(async () => (await fetch(`/${location.hash.slice(2)}`)).json());
+    assert.deepEqual(made.probe, {ignore: ['dates', {selector: '.ad'}]});
     await this.button('Pause').click();
     await this.page.getByRole('button', {name: 'Resume'}).waitFor();
+  }
+
+  // Fields write the JSON that is sent, and show what is written there; secrets are in neither.
+  async sayHowPagesAreRead() {
+    await this.openForms();
+    const json = this.page.getByLabel('JSON', {exact: true});
+    const said = async () => JSON.parse(await json.inputValue() || '{}');
+    await this.page.getByLabel('Run the scripts of pages').selectOption('always');
+    await this.page.getByLabel('Read a page when this is there').fill('#price');
+    await this.button('Add a step').click();
+    await this.page.getByLabel('Step 1: what is done').selectOption({label: 'type in a field'});
+    await this.page.getByLabel('Step 1: selector').fill('#password');
+    await this.page.getByLabel('Step 1: only where this is there').fill('form');
+    await this.page.getByLabel('a secret').check();
+    await this.page.getByLabel('Step 1: the secret password').fill('hush');
+    await this.page.getByLabel('keep the session between checks').check();
+    await this.page.getByLabel('dates', {exact: true}).check();
+    await this.page.getByLabel('Elements', {exact: true}).fill('.ad');
+    assert.deepEqual(await said(), {
+      render: 'always', wait_for: '#price', steps: [{fill: '#password', value: {secret: 'password'}, if: 'form'}],
+      secrets: {password: null}, session: 'kept', ignore: ['dates', {selector: '.ad'}]});
+    await this.see('dashboard-probe-fields');
+    await this.button('Remove').click();
+    assert.deepEqual(Object.keys(await said()), ['render', 'wait_for', 'session', 'ignore']);
+    await json.fill('{"ignore": ["dates", {"selector": ".ad"}]}');
+    assert.equal(await this.page.getByLabel('Run the scripts of pages').inputValue(), '');
+    assert.equal(await this.page.getByLabel('keep the session between checks').isChecked(), false);
   }
 
   // A field is made of what is picked in a picture: by a click, and by the keyboard. The picture is one of a stand-in, as
@@ -274,12 +360,17 @@ async function main() {
     await member.onAPhone();
     await member.makeAMonitorByKeyboard();
     await member.signOutEverywhere();
+    await member.choose();
+    await member.tryWhatIsNotTheirs();
+    const offered = ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Signing in', 'Sessions'];
     await member.join('member');
-    await member.walkWhatIsOffered('member', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Lookups', 'Channels', 'Signing in', 'Sessions']);
-    await member.button('Sign out').click();
-    await member.title('Sign in');
+    await member.walkWhatIsOffered('member', offered.toSpliced(4, 0, 'Lookups'));
+    await member.signOut();
+    await member.join('team');
+    await member.walkWhatIsOffered('team', offered.toSpliced(4, 0, 'Lookups'), true);
+    await member.signOut();
     await member.join('viewer');
-    await member.walkWhatIsOffered('viewer', ['Overview', 'Monitors', 'Runs', 'Schedules', 'Channels', 'Signing in', 'Sessions']);
+    await member.walkWhatIsOffered('viewer', offered);
     await member.seeOnlyWhatAViewerMay();
     assert.deepEqual(member.problems, []);
     assert.equal(await member.page.evaluate(() => window.hacked), undefined);

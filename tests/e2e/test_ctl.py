@@ -458,15 +458,19 @@ def test_the_audit_is_followed_and_nothing_is_left_out(ctl, vedette, database):
         assert json.loads(follower.stdout.readline())["actor"] == "late"
         ctl.text("org-create", "Third")
         assert json.loads(follower.stdout.readline())["seq"] == 4 == entry()["seq"]
+        assert ctl.json("audit-verify")["seq"] == 4
+        behind = call("GET", f"{vedette.admin}/admin/v1/audit?follow=true&after=9", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
+        assert (behind.status, behind.json["error"]) == (409, "no_such_entry")
+        assert "(status 409)" in ctl.refused("audit", "--follow", "--after", 9)
+        # A process that ends tells its followers so, in good order; they go on at the next one.
+        vedette.process.terminate()
+        assert [line for line in stream.readlines() if line != b"\n"] == []
+        assert vedette.process.wait(60) == 0
+        vedette.start()
+        ctl.text("org-create", "Fourth")
+        assert json.loads(follower.stdout.readline())["seq"] == 5
     finally:
         follower.kill()
-    assert ctl.json("audit-verify")["seq"] == 4
-    behind = call("GET", f"{vedette.admin}/admin/v1/audit?follow=true&after=9", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"})
-    assert (behind.status, behind.json["error"]) == (409, "no_such_entry")
-    # A process that ends tells its followers so, in good order.
-    vedette.process.terminate()
-    assert [line for line in stream.readlines() if line != b"\n"] == []
-    assert vedette.process.wait(60) == 0
 
 
 def test_one_fleet_is_the_only_cell(ctl, tmp_path):

@@ -31,9 +31,9 @@ def service(binary, database, tmp_path):
     assert made.stop() == 0
 
 
-def invitation(service, tenant, role):
+def invitation(service, tenant, role, email=None, team_id=None):
     answer = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/invitations",
-                                 {"email": f"{role}@example.com", "role": role})
+                                 {"email": email or f"{role}@example.com", "role": role, "team_id": team_id})
     assert answer.status == 201, answer
     return answer.json["link"].split("#")[1]
 
@@ -69,11 +69,18 @@ def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path)
         wait_until("a change", lambda: len(tenant.get(f"/monitors/{monitor['id']}/events")["events"]) > seen)
     deduping(tenant, "of a file", "read_csv")
     tenant.post("/channels", {"name": f"told {HOSTILE}", "kind": "feed"})
+    run = ended_run(tenant)
+    flow = tenant.get("/workflows")[0]["id"]
+    team = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams", {"name": "Field sales"}).json["id"]
+    invitations = {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")}
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "pages": PAGES,
-             "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": ended_run(tenant), "page": f"{nginx.url}/a.html",
-             "invitations": {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")},
-             "hostile": HOSTILE}
+             "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": run, "flow": flow, "page": f"{nginx.url}/a.html",
+             "invitations": invitations | {
+                 "team": invitation(service, tenant, "member", "team@example.com", team),
+                 "other": invitation(service, service.organisation(name="Others"), "owner")},
+             "hostile": HOSTILE, "marks": ["window.hacked", "find me", "by keyboard", "of a file", "Field sales",
+                                           "team@example.com", "viewer@example.com", tenant.api_key[:14]]}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
@@ -119,7 +126,8 @@ def test_members_sign_in_by_passkeys_by_the_provider_and_by_links(signing_in, da
     dead_delivery(tenant, nginx, database)
     given = {"url": url, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
              "screenshots": str(screenshots), "provider": f"127.0.0.1:{provider.port}", "team": "Field sales",
-             "invitations": {role: invitation(service, tenant, role).removeprefix("/") for role in ("owner", "viewer")}}
+             "invitations": {role: invitation(service, tenant, role).removeprefix("/") for role in ("owner", "viewer")} | {
+                 "other": invitation(service, service.organisation(name="Others"), "owner").removeprefix("/")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "sign_in_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -12,7 +12,7 @@ import {monitor, monitorRow} from './monitor.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitors} from './monitors.js';
 import {overview} from './overview.js';
-import {guarded} from './parts.js';
+import {guarded, say} from './parts.js';
 import {run, runs} from './runs.js';
 import {schedules} from './schedules.js';
 import {choice, invitation, reset, sessions, signIn, ways} from './sign_in.js';
@@ -64,6 +64,7 @@ async function leave() {
 // Nobody is signed in any more; what stands on the page goes.
 function left() {
   session.now = null;
+  say('');
   location.hash = '#/';
   show();
 }
@@ -85,6 +86,7 @@ async function pageOf(path, search) {
 
 function entered(now) {
   session.now = now;
+  say('');
   if (/^#\/(invitation|sorry|choose)/.test(location.hash)) history.replaceState(null, '', '#/');
   show();
 }

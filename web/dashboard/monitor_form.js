@@ -2,13 +2,12 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {button, checks, field, form, say, timing} from './parts.js';
+import {button, checks, field, form, lines, say, timing} from './parts.js';
 import {pickerOf} from './picker.js';
+import {probeFields} from './probe_fields.js';
 
 const TRY_AFTER_MS = 800;  // since the last key
 const TRY_ROWS = 3;
-
-const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
 
 // "price = css:.price | number", one field a line; throws a sentence.
 export function structOf(text) {
@@ -70,23 +69,12 @@ function pickOnPage(struct, body) {
   })), shown);
 }
 
-const shownJson = object => object && Object.keys(object).length > 0 ? JSON.stringify(object, null, 1) : '';
-
-// How pages are read, as the API takes it; throws a sentence.
-function probeOf(text) {
-  try {
-    return text.trim() === '' ? {} : JSON.parse(text);
-  } catch {
-    throw new Error('How pages are read is JSON: {"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}.');
-  }
-}
-
 function sharedFields(m, channels) {
   const struct = area(m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n'));
   return {
     name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
     struct,
-    probe: area(shownJson(m?.probe)),
+    probe: probeFields(m?.probe),
     when: timing('Every', {frequency: m?.frequency ?? '1d', ...m?.schedule}),
     tags: h('input', {value: m?.tags.join(', ') ?? ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
@@ -100,8 +88,7 @@ const timesOf = (when, before) => when.clock() ? {schedule: {...before, ...when.
 const readChannels = async () => (await ask('GET', '/channels?limit=100')).channels;
 
 const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
-  field('How pages are read', f.probe, 'As JSON: {"render": "auto", "ignore": ["dates", {"selector": ".ad"}]}; empty: as its tier says'),
-  f.when.fields, field('Tags', f.tags, 'With commas, at most 20'),
+  f.probe.element, f.when.fields, field('Tags', f.tags, 'With commas, at most 20'),
   field('Webhook', f.webhook, 'An address that is told what changes; empty: no address'), f.channels.element];
 
 export async function newMonitor() {
@@ -112,18 +99,18 @@ export async function newMonitor() {
   const rowsOf = () => lines(subjects.value).map(text => ({[column.value]: text}));
   const order = struct => {
     const given = rowsOf().slice(0, TRY_ROWS);
-    return given.length === 0 ? null : {key_columns: [column.value], rows: given, struct, probe: probeOf(f.probe.value)};
+    return given.length === 0 ? null : {key_columns: [column.value], rows: given, struct, probe: f.probe.read()};
   };
   const body = () => f.struct.value.trim() === '' ? null : order(structOf(f.struct.value));
   const [name, ...others] = rows(f);
   return h('div', null, h('h2', null, 'New monitor'),
     form([name, field('Column of the rows', column, 'What names a row: url, domain, or another name'),
-      field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, pickOnPage(f.struct, order), tryAsTyped([column, subjects, f.struct, f.probe], body)], 'Create', async () => {
+      field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, pickOnPage(f.struct, order), tryAsTyped([column, subjects, f.struct, f.probe.input], body)], 'Create', async () => {
       const struct = structOf(f.struct.value);
       const given = file.files.length === 0 ? {rows: rowsOf()}
         : {resource_handle_id: (await ask('POST', '/storage/csv/upload', file.files[0])).handle_id};
       const made = await ask('POST', '/monitors', {
-        name: f.name.value, key_columns: [column.value], ...given, struct, probe: probeOf(f.probe.value), ...timesOf(f.when), tags: tagsOf(f.tags.value),
+        name: f.name.value, key_columns: [column.value], ...given, struct, probe: f.probe.read(), ...timesOf(f.when), tags: tagsOf(f.tags.value),
         webhook_url: f.webhook.value || null, channel_ids: f.channels.chosen()});
       say((made.warnings ?? ['Created.']).join(' '));
       location.hash = `#/monitors/${made.id}`;
@@ -136,16 +123,16 @@ export async function changeMonitor(id) {
   const f = sharedFields(m, channels);
   const asItWas = timesOf(f.when, m.schedule);
   const order = struct => page.rows.length === 0 ? null
-    : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct, probe: probeOf(f.probe.value), tier: m.tier};
+    : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct, probe: f.probe.read(), tier: m.tier};
   const body = () => order(structOf(f.struct.value));
   return h('div', null, h('h2', null, `Edit ${m.name}`),
-    form([rows(f), pickOnPage(f.struct, order), tryAsTyped([f.struct, f.probe], body)], 'Save', async () => {
+    form([rows(f), pickOnPage(f.struct, order), tryAsTyped([f.struct, f.probe.input], body)], 'Save', async () => {
       const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null,
                       channel_ids: f.channels.chosen()};
       const struct = structOf(f.struct.value);
       if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
       // What is given takes the place of all that was, and forgets a kept session.
-      const probe = probeOf(f.probe.value);
+      const probe = f.probe.read();
       if (JSON.stringify(probe) !== JSON.stringify(m.probe)) change.probe = probe;
       const times = timesOf(f.when, m.schedule);
       if (JSON.stringify(times) !== JSON.stringify(asItWas)) Object.assign(change, times);

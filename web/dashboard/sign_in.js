@@ -25,7 +25,7 @@ async function goToProvider(invitation) {
 
 // What a person who is a member of several organisations chooses; `enter` gets the id of one.
 function choices(all, enter) {
-  return [h('h2', null, 'Which organisation?'), h('ul', null, all.map(one =>
+  return [h('h2', null, 'Which organisation?'), h('ul', {class: 'offers'}, all.map(one =>
     h('li', null, button(`${one.organisation}, as ${one.role}`, () => enter(one.org_id)))))];
 }
 

@@ -152,17 +152,21 @@ base::Json KindJson(const store::UsageSum& sum) {
   return sum.job ? domain::JobKindName(*sum.job) : "job";
 }
 
-void AppendCharges(Call& call, const UsageQuery& query, std::vector<UsageRow>* rows) {
+UsageRow RowOf(const store::UsageSum& sum) {
+  UsageRow row{DayJson(sum.day), KindJson(sum),  nullptr,    nullptr, base::OrNull(sum.caller_id),
+               nullptr,          sum.charged_mc, sum.checks, sum.jobs};
+  row.key_name = base::OrNull(sum.caller_name);
+  return row;
+}
+
+// Gives all charges of the time, whatever the rows are grouped by.
+UsageRow AppendCharges(Call& call, const UsageQuery& query, std::vector<UsageRow>* rows) {
   const Groups& groups = query.groups;
   const auto sums =
       store::SumCharges(call.session(), query.range,
                         {groups.day, groups.kind, groups.key, groups.monitor}, kUsageRowsMax + 1);
-  for (const store::UsageSum& sum : sums) {
-    UsageRow row{DayJson(sum.day), KindJson(sum),  nullptr,    nullptr, base::OrNull(sum.caller_id),
-                 nullptr,          sum.charged_mc, sum.checks, sum.jobs};
-    row.key_name = base::OrNull(sum.caller_name);
-    rows->push_back(std::move(row));
-  }
+  for (const store::UsageSum& sum : sums.groups) rows->push_back(RowOf(sum));
+  return RowOf(sums.total);
 }
 
 // By monitor, what checks cost is computed: no charge says of which monitor it is.
@@ -198,17 +202,6 @@ std::vector<std::pair<std::string, base::Json>> MembersOf(const UsageRow& row,
   return members;
 }
 
-// All charges of the time, whatever the rows are grouped by.
-UsageRow TotalOf(Call& call, const UsageQuery& query) {
-  const auto sums = store::SumCharges(call.session(), query.range, {}, 1);
-  UsageRow total;
-  if (sums.empty()) return total;
-  total.charged_mc = sums[0].charged_mc;
-  total.checks = sums[0].checks;
-  total.jobs = sums[0].jobs;
-  return total;
-}
-
 base::Json ObjectOf(const UsageRow& row, const Groups& groups) {
   base::Json object = base::Json::object();
   for (auto& [name, value] : MembersOf(row, groups)) object[name] = std::move(value);
@@ -234,7 +227,7 @@ rest::Handled ShowUsage(Call& call) {
   const UsageQuery query = ReadUsageQuery(call);
   std::vector<UsageRow> rows;
   if (query.groups.monitor) AppendMonitors(call, query, &rows);
-  AppendCharges(call, query, &rows);
+  const UsageRow total = AppendCharges(call, query, &rows);
   if (std::cmp_greater(rows.size(), kUsageRowsMax)) throw TooMuch();
   if (query.csv) return CsvReply(rows, query.groups);
   base::Json shown = base::Json::array();
@@ -242,7 +235,7 @@ rest::Handled ShowUsage(Call& call) {
   return rest::JsonReply(200, {{"from", base::FormatTimestamp(query.range.since)},
                                {"to", base::FormatTimestamp(query.range.until)},
                                {"rows", std::move(shown)},
-                               {"total", ObjectOf(TotalOf(call, query), {})}});
+                               {"total", ObjectOf(total, {})}});
 }
 
 }  // namespace vedette::api
