@@ -35,7 +35,8 @@ struct Dependencies {
   ServiceState& state;
   const domain::search::Catalogue& fields;  // of documents that are imported
   rest::KeyFetcher& key_fetcher;
-  TenantApi* tenant_api;  // null: this process has no public API
+  TenantApi* tenant_api;    // null: this process has no public API
+  OtherCells* other_cells;  // null: it knows of none
   AuditStream& audit_stream;
   base::Logger log;
 };
@@ -137,6 +138,8 @@ rest::Handled GetMe(Call& call);
 rest::Handled GetOverview(Call& call);
 rest::Handled GetCell(Call& call);
 rest::Handled GetCellRoutes(Call& call);
+rest::Handled GetCells(Call& call);
+rest::Handled GetDirectory(Call& call);
 rest::Handled PostDrain(Call& call);
 
 // audit.cc

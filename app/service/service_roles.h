@@ -14,6 +14,7 @@
 #include "app/mail_check.h"
 #include "app/monitor_trials.h"
 #include "app/oidc_keys.h"
+#include "app/outside_calls.h"
 #include "app/probe_set.h"
 #include "app/roles.h"
 #include "app/row_block_set.h"
@@ -52,13 +53,13 @@ class LocalTenantApi final : public admin::TenantApi {
 };
 
 // The role that serves the operator's port, which is bound when it is built. Everything handed in
-// must outlive it.
+// must outlive it. Built and destroyed while the loop does not run.
 class AdminRole {
  public:
-  // `api`: the public API of the same process, or null.
+  // `api`: the public API of the same process, or null. `cells`: as CellPorts has them.
   AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,
             const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
-            api::Api* api);
+            api::Api* api, std::vector<config::CellPort> cells);
 
   void Serve() { server_->Start(); }
   void Stop();  // blocks
@@ -67,6 +68,7 @@ class AdminRole {
  private:
   std::unique_ptr<LocalTenantApi> tenant_api_;  // null: this process has no public API
   std::unique_ptr<admin::Admin> admin_;
+  CellPorts other_cells_;  // destroyed before the port, whose answers it may hold
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -15,7 +15,7 @@ from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, w
 
 CHART = ROOT / "helm" / "vedette"
 VALUE_SETS = sorted((CHART / "ci").glob("*.yaml"))
-# Of which npm has schemas (tests/kubernetes).
+# Those of which npm has schemas (tests/kubernetes).
 VERSIONS = ("1.27", "1.33", "1.34")
 OPERATOR_KINDS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator: no model here
 
@@ -35,7 +35,7 @@ def npm_tools(folder):
 
 @pytest.fixture(scope="session")
 def schemas():
-    """Judges objects by the schemas of these versions of Kubernetes."""
+    """Validates objects by the schemas of these versions of Kubernetes."""
     node, modules = npm_tools("tests/npm") / ".bin" / "node", npm_tools("tests/kubernetes")
 
     def judge(objects, versions=VERSIONS):
@@ -297,7 +297,7 @@ def test_every_process_knows_of_which_cell_it_is(objects):
 
 def test_the_list_of_all_cells_is_the_operators_alone(features):
     deployments = of_kind(features["a cell that knows the others"], "Deployment")
-    told = {name for name, d in deployments.items() if environment_of(d).get("VEDETTE_CELL_CELLS_FILE") == "/etc/vedette/cells/cells"}
+    told = {name for name, d in deployments.items() if environment_of(d).get("VEDETTE_CELLS_FILE") == "/etc/vedette/cells/cells"}
     assert told == {name for name, d in deployments.items() if "vedette-cells" in mounted(d)} == {"v-vedette-admin"}
 
 
