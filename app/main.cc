@@ -31,6 +31,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "config/cell_ports.h"
 #include "config/config.h"
 #include "domain/email/address.h"
 #include "domain/email/mailbox.h"
@@ -130,6 +131,7 @@ base::Logger MakeLogger(const config::LogConfig& config) {
 struct ServeOptions {
   std::string roles;
   std::string private_postgres;  // a directory; empty: the database that is configured
+  std::string cells_file;        // config/cell_ports.h; empty: this cell alone is known
   bool debuggable = false;
 };
 
@@ -175,7 +177,12 @@ int Serve(const CommonOptions& common, const ServeOptions& given,
   const base::SystemClock clock;
   const base::Logger log = MakeLogger(config.log);
   ProvideDescriptors(NeedOfDescriptors(config, wanted), log);
-  Service service(config, std::move(wanted), clock, log);
+  // Its tokens are secrets of the operator's: other roles are not given them.
+  std::vector<config::CellPort> cells;
+  if (wanted.contains(Role::kAdmin) && !given.cells_file.empty()) {
+    cells = config::ReadCells(given.cells_file);
+  }
+  Service service(config, std::move(wanted), clock, log, std::move(cells));
   service.Start();
   std::string reason;
   while (!signals.WaitFor(kFaultPoll)) {
@@ -337,6 +344,10 @@ void AddServe(CLI::App& app, CommandLine* line) {
       "Some of api,admin,scheduler,worker,delivery,browser; default: all but browser");
   serve->add_option("--private-postgres", line->serve.private_postgres,
                     "Without a database: start one of our own, whose data is kept in this folder");
+  serve
+      ->add_option("--cells", line->serve.cells_file,
+                   "For the console of all cells: the file that `ctl --cells` reads")
+      ->envname("VEDETTE_CELLS_FILE");
   serve->add_flag("--debuggable", line->serve.debuggable,
                   "Let debuggers look into the process, and the system write core dumps of it; "
                   "both see keys, tokens and what is looked up");

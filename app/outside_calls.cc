@@ -1,10 +1,14 @@
 #include "app/outside_calls.h"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/ctl/ctl_commands.h"
+#include "app/ctl/ctl_text.h"
+#include "base/json.h"
 #include "config/config.h"
 
 namespace vedette::app {
@@ -80,6 +84,88 @@ void KeyFetch::Start(const base::Uuid& org_id, const std::string& url, const Don
     metrics_.AddJwksFetch("client", outcome.kind == Outcome::Kind::kCame ? "ok" : "failed");
     done(std::move(outcome));
   });
+}
+
+namespace {
+
+constexpr int kCellConnectionsMax = 64;
+// What a list of organisations has at most, generously.
+constexpr std::size_t kCellAnswerBytesMax = std::size_t{1} << 20;
+
+std::vector<config::CellPort> OthersOf(std::vector<config::CellPort> cells,
+                                       const std::string& own) {
+  std::erase_if(cells, [&](const config::CellPort& cell) { return cell.id == own; });
+  return cells;
+}
+
+config::NetConfig Inside(config::NetConfig net) {
+  net.proxy.clear();
+  return OwnConnections(std::move(net), kCellConnectionsMax);
+}
+
+// What a cell has answered, or why it has not.
+void TakeAnswer(net::HttpResponse response, admin::CellAnswer* answer) {
+  if (response.error_class != net::HttpErrorClass::kNone) {
+    answer->error = fmt::format("{}: {}", HttpErrorClassName(response.error_class), response.error);
+    return;
+  }
+  if (response.status == 200) {
+    answer->body = std::move(response.body);
+    return;
+  }
+  base::Json body;
+  if (base::ParseJson(response.body, &body)) body = nullptr;
+  answer->error = RefusalText(response.status, body);
+}
+
+}  // namespace
+
+// One question to all of them. Loop thread.
+struct CellPorts::Asked {
+  std::vector<admin::CellAnswer> answers;
+  std::size_t left = 0;
+  Done done;
+};
+
+CellPorts::CellPorts(base::EventLoop& loop, const config::Config& config,
+                     std::vector<config::CellPort> cells)
+    : loop_(loop),
+      cells_(OthersOf(std::move(cells), config.cell.id)),
+      client_(loop, Inside(config.net)) {}
+
+void CellPorts::Ask(std::string path, std::string q, Done done) {
+  if (!q.empty()) path += "?q=" + UrlEncode(q);
+  loop_.Post([this, path = std::move(path), done = std::move(done)] {
+    auto asked = std::make_shared<Asked>();
+    asked->left = cells_.size();
+    asked->done = done;
+    for (const config::CellPort& cell : cells_) {
+      asked->answers.push_back({cell.id, cell.url, {}, {}});
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) Send(i, path, asked);
+  });
+}
+
+void CellPorts::Send(std::size_t place, const std::string& path,
+                     const std::shared_ptr<Asked>& asked) {
+  const config::CellPort& cell = cells_[place];
+  const auto take = [asked, place](net::HttpResponse response) {
+    TakeAnswer(std::move(response), &asked->answers[place]);
+    if (--asked->left == 0) asked->done(std::move(asked->answers));
+  };
+  if (cell.token.empty()) {
+    net::HttpResponse none;
+    none.error_class = net::HttpErrorClass::kProtocol;
+    none.error = "it is not asked, since the list of cells names no file of a token for it";
+    return take(std::move(none));
+  }
+  net::HttpRequest request;
+  request.url = cell.url + path;
+  request.headers = {{"Authorization", "Bearer " + cell.token}};
+  request.trust = net::Trust::kOperator;
+  request.timeout = kCellAnswerMax;
+  request.body_bytes_max = kCellAnswerBytesMax;
+  client_.Send(std::move(request), take);
 }
 
 }  // namespace vedette::app

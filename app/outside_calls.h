@@ -1,15 +1,21 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "api/kit/published_keys.h"
+#include "api/operator/admin.h"
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
 #include "config/net_config.h"
+#include "config/cell_ports.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 
@@ -57,6 +63,30 @@ class KeyFetch final : public rest::KeyFetcher {
   metrics::Metrics& metrics_;
   const config::JwksConfig& config_;
   OutsideCalls calls_;
+};
+
+// The way of the console to the admin ports of the other cells (api/operator/admin.h), none of
+// which may take longer than kCellAnswerMax. They are inside: [net] proxy is not asked. Built while
+// the loop does not run; Ask on any thread.
+inline constexpr std::chrono::milliseconds kCellAnswerMax{3000};
+
+class CellPorts final : public admin::OtherCells {
+ public:
+  // `cells`: all of them. This one ([cell] id) is not asked, nor is one without a token: nobody's
+  // own is ever sent there.
+  CellPorts(base::EventLoop& loop, const config::Config& config,
+            std::vector<config::CellPort> cells);
+
+  bool empty() const { return cells_.empty(); }
+  void Ask(std::string path, std::string q, Done done) override;
+
+ private:
+  struct Asked;
+  void Send(std::size_t place, const std::string& path, const std::shared_ptr<Asked>& asked);
+
+  base::EventLoop& loop_;
+  std::vector<config::CellPort> cells_;
+  net::HttpClient client_;
 };
 
 }  // namespace vedette::app

@@ -137,8 +137,10 @@ std::string HostName() {
 }  // namespace
 
 struct Service::Impl final : public admin::ServiceState {
-  Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l)
+  Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l,
+       std::vector<config::CellPort> cs)
       : config(std::move(c)),
+        cells(std::move(cs)),
         duties(std::move(r), config),
         clock(k),  // the database's, from the first look at it on, which precedes every part
         log(l),
@@ -188,6 +190,7 @@ struct Service::Impl final : public admin::ServiceState {
   store::Member Self(bool leaving) const;
 
   const config::Config config;
+  const std::vector<config::CellPort> cells;
   const Duties duties;
   store::DatabaseClock clock;
   const base::Logger log;
@@ -304,7 +307,7 @@ void Service::Impl::BuildPorts(const Core& core) {
   }
   if (Has(Role::kAdmin)) {
     admin_role = std::make_unique<AdminRole>(core, *pools->admin, *this, search_fields, *key_fetch,
-                                             api_role ? &api_role->public_api() : nullptr);
+                                             api_role ? &api_role->public_api() : nullptr, cells);
   }
   if (!config.health.listen.empty()) {
     health_listener = std::make_unique<HealthListener>(core, *this);
@@ -447,8 +450,9 @@ void Service::Impl::DrainRoles() {
 }
 
 Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
-                 base::Logger log)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, log)) {}
+                 base::Logger log, std::vector<config::CellPort> cells)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, log,
+                                   std::move(cells))) {}
 
 Service::~Service() {
   Stop();

@@ -4,12 +4,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/roles.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/config_fwd.h"
+#include "config/cell_ports.h"
 
 namespace vedette::app {
 
@@ -21,7 +23,9 @@ namespace vedette::app {
 //      +--Stop--> leaving: its roles never start
 class Service {
  public:
-  Service(config::Config config, std::set<Role> roles, const base::Clock& clock, base::Logger log);
+  // `cells`: all cells, for the console; none: it shows its own.
+  Service(config::Config config, std::set<Role> roles, const base::Clock& clock, base::Logger log,
+          std::vector<config::CellPort> cells = {});
   ~Service();
 
   // Binds the ports and starts the parts. Throws std::runtime_error with a sentence (port taken,

@@ -13,12 +13,15 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "base/text.h"
+#include "config/cell_ports.h"
 #include "config/config.h"
 #include "config/keys.h"
+#include "domain/auth/cell.h"
 #include "domain/email/address.h"
 
 namespace vedette::config {
@@ -562,6 +565,56 @@ std::vector<std::string> ReadDomainList(const std::string& path, std::string_vie
   std::sort(domains.begin(), domains.end());
   domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
   return domains;
+}
+
+namespace {
+
+constexpr std::string_view kFirstCell = "\"\"";  // how the file writes the first one's id
+
+CellPort ReadCell(std::istringstream words, const std::string& where) {
+  const auto fail = [&](const std::string& rule) { return ConfigError(where + ": " + rule); };
+  CellPort cell;
+  std::string token_file;
+  words >> cell.id >> cell.url >> token_file;
+  if (cell.id == kFirstCell) cell.id.clear();
+  if (!cell.id.empty() && !domain::IsCellId(cell.id)) {
+    throw fail(fmt::format("\"{}\" must be 1 to {} lower-case letters and digits, or {}", cell.id,
+                           domain::kCellCharsMax, kFirstCell));
+  }
+  if (!cell.url.starts_with("http://") && !cell.url.starts_with("https://")) {
+    throw fail("behind the id stands the URL of the cell's admin port");
+  }
+  while (cell.url.ends_with('/')) cell.url.pop_back();
+  if (token_file.empty()) return cell;
+  std::ifstream file(token_file);
+  std::getline(file, cell.token);
+  cell.token = base::Trim(cell.token);
+  if (cell.token.empty()) throw fail("cannot read a token from " + token_file);
+  return cell;
+}
+
+}  // namespace
+
+std::vector<CellPort> ReadCells(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw ConfigError(path + ": the list of cells cannot be read");
+  std::vector<CellPort> cells;
+  std::set<std::string> ids;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string_view text = base::Trim(line);
+    if (text.empty() || text.front() == '#') continue;
+    const std::string where = fmt::format("{}:{}", path, number);
+    cells.push_back(ReadCell(std::istringstream(line), where));
+    if (!ids.insert(cells.back().id).second) {
+      throw ConfigError(fmt::format("{}: the cell \"{}\" is there twice", where, cells.back().id));
+    }
+    if (cells.size() > kCellsMax) {
+      throw ConfigError(fmt::format("{}: there are more than {} cells", where, kCellsMax));
+    }
+  }
+  if (cells.empty()) throw ConfigError(path + ": it names no cell");
+  return cells;
 }
 
 }  // namespace vedette::config

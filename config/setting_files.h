@@ -9,7 +9,7 @@
 
 // Files that the configuration names, read once, at the start: recipes, each of which describes one
 // service in TOML (docs/providers.md), and lists of domains, one a line, where white space around
-// it, empty lines and lines that begin with # do not count.
+// it, empty lines and lines that begin with # do not count. The list of cells: cell_ports.h.
 namespace vedette::config {
 
 inline constexpr std::size_t kRecipesMax = 64;

@@ -141,11 +141,12 @@ void Admin::Impl::AdmitSession(const Call& call, rest::Match<Call> match) const 
 Admin::Admin(const config::Config& config, store::Pool& pool, store::Signals& signals,
              const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
              const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
-             const base::Logger& log, TenantApi* tenant_api, rest::ProviderKeys* provider_keys)
+             const base::Logger& log, TenantApi* tenant_api, rest::ProviderKeys* provider_keys,
+             OtherCells* other_cells)
     : audit_stream_(std::make_unique<AuditStream>(pool, log)),
       impl_(new Impl{{"admin", "(none)", PortHeaders(), clock, metrics, log},
                      {config, pool, signals, clock, metrics, state, fields, key_fetcher, tenant_api,
-                      provider_keys, *audit_stream_, log},
+                      provider_keys, other_cells, *audit_stream_, log},
                      {}}) {
   for (const auto& [name, token] : config.admin_tokens) {
     const auto role = config.admin_roles.find(name);

@@ -63,6 +63,27 @@ class TenantApi {
   virtual void Call(Request request, Done done) = 0;
 };
 
+// What another cell's admin port has answered.
+struct CellAnswer {
+  std::string cell;
+  std::string url;    // of that port
+  std::string body;   // of a 200
+  std::string error;  // where there was none: a sentence
+};
+
+// The admin ports of the other cells (`serve --cells`). Each is asked with the token that the
+// file has for it; of a request nothing is passed on but what it looks for. Built by app.
+class OtherCells {
+ public:
+  using Done = std::function<void(std::vector<CellAnswer>)>;
+  virtual ~OtherCells() = default;
+
+  // GETs the path at each of them at once, with the parameter `q` where it is not empty. Returns at
+  // once; `done` runs exactly once, on any thread, with an answer a cell, in the order of the file:
+  // within seconds, since one that does not answer has failed by then.
+  virtual void Ask(std::string path, std::string q, Done done) = 0;
+};
+
 // Health and metrics alone ([health] listen), for processes without the admin role and for networks
 // that close the admin port. Everything handed in must outlive it. Answers on the server's thread.
 class HealthPort final : public net::WholeBodyService {
@@ -92,8 +113,9 @@ class Admin final : public net::HttpService {
         const base::Clock& clock, metrics::Metrics& metrics, ServiceState& state,
         const domain::search::Catalogue& fields, rest::KeyFetcher& key_fetcher,
         const base::Logger& log,
-        TenantApi* tenant_api = nullptr,               // null: this process has no public API
-        rest::ProviderKeys* provider_keys = nullptr);  // of [admin.oidc]; null: nobody signs in
+        TenantApi* tenant_api = nullptr,              // null: this process has no public API
+        rest::ProviderKeys* provider_keys = nullptr,  // of [admin.oidc]; null: nobody signs in
+        OtherCells* other_cells = nullptr);           // null: it knows of none
   ~Admin() override;
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override;

@@ -129,6 +129,7 @@ base::Json OrganisationJson(const store::Organisation& org) {
       {"name", org.name},
       {"external_id", TextJson(org.external_id)},
       {"locked", org.locked},
+      {"lives_at", TextJson(org.lives_at)},
       {"features", org.features},
       {"balance", domain::CreditsToJson(org.balance_mc)},
       {"reserved", domain::CreditsToJson(org.reserved_mc)},
@@ -178,6 +179,73 @@ base::Json DeliveryDetailJson(const store::DeliveryDetail& detail) {
                        {"body", detail.request->body}};
   }
   return json;
+}
+
+namespace {
+
+// Why an answer of a cell cannot be read; empty, with what it says, where it can.
+std::string ReadAnswer(const CellAnswer& answer, base::Json* said) {
+  if (!answer.error.empty()) return answer.error;
+  if (base::ParseJson(answer.body, said) || !said->is_object()) {
+    return "its answer is not that of an admin port";
+  }
+  return {};
+}
+
+// Another server's member, where it is one that stands for itself.
+base::Json PlainMember(const base::Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it == object.end() || it->is_structured() ? base::Json(nullptr) : *it;
+}
+
+base::Json CellItem(const CellAnswer& answer) {
+  return {{"cell", answer.cell},
+          {"url", answer.url.empty() ? base::Json(nullptr) : base::Json(answer.url)}};
+}
+
+}  // namespace
+
+void AddCell(const CellAnswer& answer, base::Json* body) {
+  base::Json said;
+  base::Json item = CellItem(answer);
+  std::string error = ReadAnswer(answer, &said);
+  if (error.empty()) {
+    for (const char* name :
+         {"version", "organisations", "monitors", "checks_due", "lag_ms", "undelivered_ms"}) {
+      item[name] = PlainMember(said, name);
+    }
+    if (PlainMember(said, "cell") != answer.cell) error = "it says that it is another cell";
+  }
+  item["reachable"] = error.empty();
+  if (!error.empty()) item["error"] = std::move(error);
+  (*body)["items"].push_back(std::move(item));
+}
+
+base::Json NothingFound() {
+  return {{"items", base::Json::array()},
+          {"more", false},
+          {"unreachable", base::Json::array()},
+          {"lives_at", nullptr}};
+}
+
+void AddFound(const CellAnswer& answer, base::Json* body) {
+  base::Json said;
+  const std::string error = ReadAnswer(answer, &said);
+  if (!error.empty()) {
+    (*body)["unreachable"].push_back({{"cell", answer.cell}, {"error", error}});
+    return;
+  }
+  int found = 0;
+  for (const base::Json& org : said.value("items", base::Json::array())) {
+    if (!org.is_object()) continue;
+    if (++found > kFoundPerCellMax) break;
+    base::Json item = CellItem(answer);
+    for (const char* name : {"id", "name", "external_id", "locked", "lives_at", "balance"}) {
+      item[name] = PlainMember(org, name);
+    }
+    (*body)["items"].push_back(std::move(item));
+  }
+  if (found > kFoundPerCellMax || said.contains("next_cursor")) (*body)["more"] = true;
 }
 
 base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "api/operator/admin.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/uuid.h"
@@ -26,6 +27,15 @@ base::Json WaitingForJson(const store::DeliveryView& delivery);
 base::Json DeliveryJson(const store::DeliveryView& delivery);
 // With its attempts. What receivers answered is shown as text, invalid UTF-8 replaced.
 base::Json DeliveryDetailJson(const store::DeliveryDetail& detail);
+// Lists over several cells, to which an answer of each is added after the other: of /admin/v1/cell
+// to {"items": []}, and of /admin/v1/orgs to what NothingFound gives. Of an answer only what is
+// known here is taken; without a URL it is this cell's own.
+void AddCell(const CellAnswer& answer, base::Json* body);
+// {"items": [], "more": whether a cell has more than is shown, "unreachable": [{"cell", "error"}],
+// "lives_at": the cell that the directory has for the id that is looked for, or null}
+base::Json NothingFound();
+inline constexpr int kFoundPerCellMax = 100;
+void AddFound(const CellAnswer& answer, base::Json* body);
 base::Json OverviewJson(const store::Overview& overview, const store::JobOverview& jobs,
                         const base::Uuid& this_member);
 

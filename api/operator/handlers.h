@@ -39,6 +39,7 @@ struct Dependencies {
   rest::KeyFetcher& key_fetcher;
   TenantApi* tenant_api;              // null: this process has no public API
   rest::ProviderKeys* provider_keys;  // of [admin.oidc]; null: nobody signs in
+  OtherCells* other_cells;            // null: it knows of none
   AuditStream& audit_stream;
   base::Logger log;
 };
@@ -149,6 +150,8 @@ rest::Handled GetMe(Call& call);
 rest::Handled GetOverview(Call& call);
 rest::Handled GetCell(Call& call);
 rest::Handled GetCellRoutes(Call& call);
+rest::Handled GetCells(Call& call);
+rest::Handled GetDirectory(Call& call);
 rest::Handled PostDrain(Call& call);
 
 // audit.cc

@@ -5,6 +5,7 @@
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
+#include "base/version.h"
 #include "config/config.h"
 #include "store/accounts/cells.h"
 #include "store/audit.h"
@@ -74,13 +75,67 @@ rest::Handled GetOverview(Call& call) {
   return rest::JsonReply(200, json);
 }
 
-rest::Handled GetCell(Call& call) {
+namespace {
+
+base::Json OwnCell(const Call& call) {
   const std::string& cell = call.parts.config.cell.id;
   const store::CellCounts counts = store::CountCell(call.session(), cell);
-  return rest::JsonReply(200, {{"cell", cell},
-                               {"organisations", counts.organisations},
-                               {"checks_due", counts.checks_due},
-                               {"lag_ms", counts.lag_ms}});
+  return {{"cell", cell},
+          {"version", base::VersionAndCommit()},
+          {"organisations", counts.organisations},
+          {"monitors", counts.monitors},
+          {"checks_due", counts.checks_due},
+          {"lag_ms", counts.lag_ms},
+          {"undelivered_ms", counts.undelivered_ms ? base::Json(*counts.undelivered_ms) : nullptr}};
+}
+
+// Asks the other cells, if there are any, and sends what `add` has made of their answers by then.
+rest::Handled WithOtherCells(const Call& call, std::string path, std::string q, base::Json body,
+                             void (*add)(const CellAnswer& answer, base::Json* body)) {
+  if (call.parts.other_cells == nullptr) return rest::JsonReply(200, body);
+  call.parts.other_cells->Ask(std::move(path), std::move(q),
+                              [answer = call.answer, body = std::move(body),
+                               add](const std::vector<CellAnswer>& answers) mutable {
+                                for (const CellAnswer& one : answers) add(one, &body);
+                                answer->Send(rest::JsonReply(200, body));
+                              });
+  return rest::Parked{};
+}
+
+}  // namespace
+
+rest::Handled GetCell(Call& call) {
+  return rest::JsonReply(200, OwnCell(call));
+}
+
+rest::Handled GetCells(Call& call) {
+  base::Json body{{"items", base::Json::array()}};
+  AddCell({call.parts.config.cell.id, {}, base::DumpJson(OwnCell(call)), {}}, &body);
+  return WithOtherCells(call, "/admin/v1/cell", {}, std::move(body), AddCell);
+}
+
+// By the names that each cell has; an id is also looked up in the directory, which tells where an
+// organisation is whose cell does not answer.
+rest::Handled GetDirectory(Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request().query, &problems);
+  store::OrganisationQuery query;
+  query.q = input.Text("q").value_or("");
+  query.limit = kFoundPerCellMax + 1;
+  if (query.q.empty()) {
+    input.Refuse("q", "missing", "Input should be an id, an external id or a part of a name");
+  }
+  problems.Check();
+  base::Json body = NothingFound();
+  if (const auto id = base::Uuid::Parse(query.q)) {
+    body["lives_at"] = TextJson(store::CellOfOrganisation(call.session(), *id));
+  }
+  base::Json own{{"items", base::Json::array()}};
+  for (const store::Organisation& org : store::ListOrganisations(call.session(), query)) {
+    own["items"].push_back(OrganisationJson(org));
+  }
+  AddFound({call.parts.config.cell.id, {}, base::DumpJson(own), {}}, &body);
+  return WithOtherCells(call, "/admin/v1/orgs", query.q, std::move(body), AddFound);
 }
 
 rest::Handled GetCellRoutes(Call& call) {

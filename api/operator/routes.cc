@@ -31,6 +31,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/admin/v1/overview", GetOverview},
     {"GET", "/admin/v1/cell", GetCell},
     {"GET", "/admin/v1/cell/routes", GetCellRoutes},
+    {"GET", "/admin/v1/cells", GetCells},
+    {"GET", "/admin/v1/directory", GetDirectory},
     {"GET", "/admin/v1/audit", GetAudit},
     {"GET", "/admin/v1/audit/chain", GetAuditChain},
     {kOperator, "POST", "/admin/v1/drain", PostDrain},

@@ -262,16 +262,20 @@ void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest
   throw rest::Refusal(std::move(reply));
 }
 
-// An organisation that is locked for a move reads, and writes afterwards.
-void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
-  if (!caller.organisation_moving_until || route.method == "GET") return;
+rest::Reply OrganisationMoves(base::Timestamp until) {
   rest::Reply reply = rest::ErrorReply(
       503, "organisation_moving",
       fmt::format("your organisation moves to another cell of the service, which should end before "
                   "{}: it may read, and write again afterwards",
-                  base::FormatTimestamp(*caller.organisation_moving_until)));
+                  base::FormatTimestamp(until)));
   reply.headers.emplace_back("Retry-After", std::to_string(kMovingRetry.count()));
-  throw rest::Refusal(std::move(reply));
+  return reply;
+}
+
+// An organisation that is locked for a move reads, and writes afterwards.
+void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
+  if (!caller.organisation_moving_until || route.method == "GET") return;
+  throw rest::Refusal(OrganisationMoves(*caller.organisation_moving_until));
 }
 
 void CheckCaller(const store::Authentication& found, const Route& route) {

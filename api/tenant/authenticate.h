@@ -42,6 +42,8 @@ FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
 // does not. Asked of one that is locked or not here, as one that has moved is.
 std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Session& session,
                                          const base::Uuid& org_id);
+// The 503 to a caller who would write while the organisation moves to another cell.
+rest::Reply OrganisationMoves(base::Timestamp until);
 // The 421 of a request that says by kCellHeader that it is for another cell, or whose link, or
 // whose cursor beside `credential`, another cell gave out, with no look at the database. A cursor
 // may be of the cell that the credential names: it has come here with its organisation. Pure.

@@ -85,7 +85,7 @@ struct Ctl::Impl {
   std::string cell;
   bool chosen = false;  // whether --cell was given; the first one's id is empty
   bool json = false;
-  std::string asked;  // of a command about cells: its one argument
+  std::string asked;  // of cell-map: its one argument
   // What each subcommand was given, by its name and the option's flag.
   std::map<std::string_view, std::map<std::string_view, std::string>> texts;
   std::map<std::string_view, std::map<std::string_view, std::vector<std::string>>> lists;
@@ -95,9 +95,10 @@ struct Ctl::Impl {
   CtlValues Values(const CtlCommand& command, const CLI::App& parsed);
   void Run(const CtlCommand& command, const CLI::App& parsed);
   bool RunOnChain(const CtlCommand& command, const CtlValues& values, JsonClient* client) const;
-  void AddCells(CLI::App* ctl, int* status);
-  std::vector<CtlCell> Cells();
+  void AddCellMap(CLI::App* ctl, int* status);
+  std::vector<config::CellPort> Cells();
   void ChooseCell();
+  bool RunOnCells(const CtlCommand& command, const CtlValues& values);
   std::string ForPeople(const base::Json& body, const std::vector<std::string_view>& columns) const;
   static void Guarded(const std::function<void()>& run, int* status);
   JsonClient::Answer Send(const CtlCommand& command, const CtlRequest& request, JsonClient* client);
@@ -142,20 +143,39 @@ void Ctl::Impl::Guarded(const std::function<void()>& run, int* status) {
   }
 }
 
-std::vector<CtlCell> Ctl::Impl::Cells() {
+namespace {
+
+// A search that has not reached every cell fails, behind what it has found.
+void TellSilent(const base::Json& found) {
+  if (!found.is_object() || !found.contains("unreachable") || found["unreachable"].empty()) return;
+  std::string silent;
+  for (const base::Json& cell : found["unreachable"]) {
+    silent += fmt::format("{}cell \"{}\": {}", silent.empty() ? "" : "; ",
+                          cell["cell"].get<std::string>(), cell["error"].get<std::string>());
+  }
+  const base::Json lives_at = found.value("lives_at", base::Json());
+  if (lives_at.is_string()) {
+    silent += fmt::format("; the directory has it at cell \"{}\"", lives_at.get<std::string>());
+  }
+  throw RequestFailed(0, "not all cells were searched: " + silent);
+}
+
+}  // namespace
+
+std::vector<config::CellPort> Ctl::Impl::Cells() {
   if (cells_file.empty()) {
     throw config::ConfigError(
         "ctl does not know the cells: name them in a file, and give it by --cells or "
         "VEDETTE_CELLS_FILE");
   }
   if (token.empty() && !token_file.empty()) token = TokenOfFile(token_file);
-  return ReadCells(cells_file, token);
+  return CtlCells(cells_file, token);
 }
 
 // Takes the address and the token of the chosen cell.
 void Ctl::Impl::ChooseCell() {
   if (!chosen) return;
-  for (const CtlCell& known : Cells()) {
+  for (const config::CellPort& known : Cells()) {
     if (known.id != cell) continue;
     url = known.url;
     token = known.token;
@@ -164,48 +184,34 @@ void Ctl::Impl::ChooseCell() {
   throw config::ConfigError(fmt::format("ctl: {} names no cell \"{}\"", cells_file, cell));
 }
 
-// The commands that ask every cell.
-void Ctl::Impl::AddCells(CLI::App* ctl, int* status) {
-  using Known = std::vector<CtlCell>;
-  struct Command {
-    const char* name;
-    const char* help;
-    const char* argument;  // its one; null: none
-    std::function<std::string(const Known&)> run;
-  };
-  const auto call = [](const CtlCell& one, const std::string& target) {
-    BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
-    JsonClient client(http, WithoutTrailingSlash(one.url),
-                      {"Authorization", "Bearer " + one.token});
-    return client.Call("GET", target);
-  };
-  for (const Command& command : std::initializer_list<Command>{
-           {"cells", "List the cells: who is there, and how much waits", nullptr,
-            [this, call](const Known& cells) {
-              return ForPeople(ShowCells(cells, call), {"cell", "reachable", "organisations",
-                                                        "checks_due", "lag_ms", "error"});
-            }},
-           {"org-find", "Find an organisation at all cells, by its id or a part of its name",
-            "text",
-            [this, call](const Known& cells) {
-              return ForPeople(FindOrganisations(cells, asked, call),
-                               {"cell", "id", "name", "external_id", "locked", "balance"});
-            }},
-           {"cell-map", "Print a map for HAProxy: cells, prefixes or organisations", "map",
-            [this, call](const Known& cells) { return WriteCellMap(asked, cells, call); }}}) {
-    CLI::App* added = ctl->add_subcommand(command.name, command.help);
-    if (command.argument != nullptr) {
-      added->add_option(command.argument, asked)->required()->type_name("");
-    }
-    added->callback([this, status, run = command.run] {
-      Guarded(
-          [&] {
-            const std::string text = run(this->Cells());
-            std::fwrite(text.data(), 1, text.size(), stdout);
-          },
-          status);
-    });
-  }
+namespace {
+
+struct Word {
+  const char* name;
+  const char* help;
+};
+constexpr Word kCellMap{"cell-map", "Print a map for HAProxy: cells, prefixes or organisations"};
+
+JsonClient::Answer CallCellPort(const config::CellPort& cell, const std::string& target) {
+  BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
+  JsonClient client(http, cell.url, {"Authorization", "Bearer " + cell.token});
+  return client.Call("GET", target);
+}
+
+}  // namespace
+
+// The command that asks every cell itself, and no port that knows them.
+void Ctl::Impl::AddCellMap(CLI::App* ctl, int* status) {
+  CLI::App* added = ctl->add_subcommand(kCellMap.name, kCellMap.help);
+  added->add_option("map", asked)->required()->type_name("");
+  added->callback([this, status] {
+    Guarded(
+        [this] {
+          const std::string text = WriteCellMap(asked, Cells(), CallCellPort);
+          std::fwrite(text.data(), 1, text.size(), stdout);
+        },
+        status);
+  });
 }
 
 std::string Ctl::Impl::ForPeople(const base::Json& body,
@@ -238,6 +244,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   } catch (const std::invalid_argument& error) {
     throw config::ConfigError(fmt::format("ctl {}", error.what()));
   }
+  if (RunOnCells(command, values)) return;
   ChooseCell();
   if (token.empty() && !token_file.empty()) token = TokenOfFile(token_file);
   if (token.empty() && command.path.starts_with("/admin/")) {
@@ -260,6 +267,24 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
   }
   Print(command, answer);
   if (refused) throw RequestFailed(answer.status, "the process is not ready");
+  TellSilent(answer.body);
+}
+
+// What the admin port answers that knows all cells, made here where they are named: with --cells,
+// unless one of them is chosen.
+bool Ctl::Impl::RunOnCells(const CtlCommand& command, const CtlValues& values) {
+  if (cells_file.empty() || chosen) return false;
+  base::Json found;
+  if (command.name == "cells") {
+    found = ShowCells(Cells(), CallCellPort);
+  } else if (command.name == "org-find") {
+    found = FindOrganisations(Cells(), values.at("text").front(), CallCellPort);
+  } else {
+    return false;
+  }
+  Print(command, {.status = 200, .body = found, .text = {}});
+  TellSilent(found);
+  return true;
 }
 
 // What reads the audit's chain, page by page, or follows it; false for every other command.
@@ -360,7 +385,7 @@ void Ctl::AddTo(CLI::App& app, int* status) {
   ctl->add_flag("--json", impl_->json, "Print the answer as it is");
   ctl->fallthrough();
   for (const CtlCommand& command : CtlCommands()) impl_->Add(ctl, command, status);
-  impl_->AddCells(ctl, status);
+  impl_->AddCellMap(ctl, status);
 }
 
 }  // namespace vedette::app

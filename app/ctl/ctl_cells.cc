@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
+#include <future>
 #include <utility>
 
+#include "api/operator/admin.h"
+#include "api/operator/admin_json.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
-#include "base/text.h"
 #include "config/config.h"
 #include "domain/auth/cell.h"
 #include "store/accounts/accounts.h"
@@ -17,43 +17,48 @@
 namespace vedette::app {
 namespace {
 
+using admin::CellAnswer;
 using base::Json;
+using config::CellPort;
 
 constexpr int kRoutesAtOnce = 1000;
-constexpr std::string_view kFirst = "\"\"";  // how the file writes the first one's id
-
-CtlCell ReadCell(std::istringstream& words, const std::string& where, const std::string& token) {
-  const auto fail = [&](const std::string& rule) {
-    return config::ConfigError(where + ": " + rule);
-  };
-  CtlCell cell;
-  std::string token_file;
-  words >> cell.id >> cell.url >> token_file;
-  if (cell.id == kFirst) cell.id.clear();
-  if (!cell.id.empty() && !domain::IsCellId(cell.id)) {
-    throw fail(fmt::format("\"{}\" must be 1 to {} lower-case letters and digits, or {}", cell.id,
-                           domain::kCellCharsMax, kFirst));
-  }
-  if (!cell.url.starts_with("http://") && !cell.url.starts_with("https://")) {
-    throw fail("behind the id stands the URL of the cell's admin port");
-  }
-  cell.token = token;
-  if (token_file.empty()) return cell;
-  std::ifstream file(token_file);
-  if (!std::getline(file, cell.token)) throw fail("cannot read a token from " + token_file);
-  cell.token = base::Trim(cell.token);
-  return cell;
-}
-
-Json Answered(const CtlCell& cell, const std::string& target, const CallCell& call) {
+Json Answered(const CellPort& cell, const std::string& target, const CallCell& call) {
   JsonClient::Answer answer = call(cell, target);
   if (answer.status == 200) return std::move(answer.body);
   throw RequestFailed(answer.status, fmt::format("cell \"{}\": {}", cell.id,
                                                  RefusalText(answer.status, answer.body)));
 }
 
+CellAnswer AnswerOf(const CellPort& cell, const std::string& target, const CallCell& call) {
+  CellAnswer answer{cell.id, cell.url, {}, {}};
+  try {
+    JsonClient::Answer got = call(cell, target);
+    if (got.status == 200) {
+      answer.body = std::move(got.text);
+    } else {
+      answer.error = RefusalText(got.status, got.body);
+    }
+  } catch (const RequestFailed& failure) {
+    answer.error = failure.what();
+  }
+  return answer;
+}
+
+std::vector<CellAnswer> AskEach(const std::vector<CellPort>& cells, const std::string& target,
+                                const CallCell& call) {
+  std::vector<std::future<CellAnswer>> asked;
+  asked.reserve(cells.size());
+  for (const CellPort& cell : cells) {
+    asked.push_back(std::async(std::launch::async, [&] { return AnswerOf(cell, target, call); }));
+  }
+  std::vector<CellAnswer> answers;
+  answers.reserve(cells.size());
+  for (auto& one : asked) answers.push_back(one.get());
+  return answers;
+}
+
 // The routes of a cell, page by page.
-void EachRoute(const CtlCell& cell, const CallCell& call,
+void EachRoute(const CellPort& cell, const CallCell& call,
                const std::function<void(const Json&)>& take) {
   std::string cursor;
   while (true) {
@@ -65,66 +70,45 @@ void EachRoute(const CtlCell& cell, const CallCell& call,
   }
 }
 
-std::string Line(std::string_view key, const CtlCell& cell) {
+std::string Line(std::string_view key, const CellPort& cell) {
   return fmt::format("{} cell_{}\n", key, cell.id);
 }
 
 }  // namespace
 
-std::vector<CtlCell> ReadCells(const std::string& path, const std::string& token) {
-  std::ifstream file(path);
-  if (!file) throw config::ConfigError("ctl cannot read " + path);
-  std::vector<CtlCell> cells;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    std::istringstream words(line);
-    const std::string_view text = base::Trim(line);
-    if (text.empty() || text.front() == '#') continue;
-    cells.push_back(ReadCell(words, fmt::format("{}:{}", path, number), token));
+std::vector<CellPort> CtlCells(const std::string& path, const std::string& token) {
+  std::vector<CellPort> cells = config::ReadCells(path);
+  for (CellPort& cell : cells) {
+    if (cell.token.empty()) cell.token = token;
   }
-  if (cells.empty()) throw config::ConfigError(path + ": it names no cell");
   return cells;
 }
 
-Json ShowCells(const std::vector<CtlCell>& cells, const CallCell& call) {
-  Json items = Json::array();
-  for (const CtlCell& cell : cells) {
-    Json item{{"cell", cell.id}, {"reachable", false}};
-    try {
-      const Json seen = Answered(cell, "/admin/v1/cell", call);
-      item.update(seen);
-      item["reachable"] = seen.at("cell") == cell.id;
-      if (seen.at("cell") != cell.id) item["error"] = "it says that it is another cell";
-    } catch (const RequestFailed& failure) {
-      item["error"] = failure.what();
-    }
-    items.push_back(std::move(item));
+Json ShowCells(const std::vector<CellPort>& cells, const CallCell& call) {
+  Json body{{"items", Json::array()}};
+  for (const CellAnswer& answer : AskEach(cells, "/admin/v1/cell", call)) {
+    admin::AddCell(answer, &body);
   }
-  return {{"items", std::move(items)}};
+  return body;
 }
 
-Json FindOrganisations(const std::vector<CtlCell>& cells, const std::string& text,
+Json FindOrganisations(const std::vector<CellPort>& cells, const std::string& text,
                        const CallCell& call) {
-  Json items = Json::array();
-  for (const CtlCell& cell : cells) {
-    const Json page = Answered(cell, "/admin/v1/orgs?q=" + UrlEncode(text), call);
-    for (const Json& org : page.at("items")) {
-      Json item{{"cell", cell.id}};
-      item.update(org);
-      items.push_back(std::move(item));
-    }
+  Json body = admin::NothingFound();
+  for (const CellAnswer& answer : AskEach(cells, "/admin/v1/orgs?q=" + UrlEncode(text), call)) {
+    admin::AddFound(answer, &body);
   }
-  return {{"items", std::move(items)}};
+  return body;
 }
 
-std::string WriteCellMap(std::string_view map, const std::vector<CtlCell>& cells,
+std::string WriteCellMap(std::string_view map, const std::vector<CellPort>& cells,
                          const CallCell& call) {
   const bool by_prefix = map == "prefixes";
   if (map != "cells" && !by_prefix && map != "organisations") {
     throw config::ConfigError("ctl cell-map: name one of cells, prefixes and organisations");
   }
   std::string text;
-  for (const CtlCell& cell : cells) {
+  for (const CellPort& cell : cells) {
     if (const Json seen = Answered(cell, "/admin/v1/cell", call); seen.at("cell") != cell.id) {
       throw RequestFailed(409, fmt::format("{} is cell \"{}\", and not \"{}\"", cell.url,
                                            seen.at("cell").get<std::string>(), cell.id));

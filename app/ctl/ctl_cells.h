@@ -7,35 +7,25 @@
 
 #include "app/json_client.h"
 #include "base/json.h"
+#include "config/cell_ports.h"
 
 namespace vedette::app {
 
 // What `vedette ctl` does over several cells (domain/auth/cell.h).
 
-struct CtlCell {
-  std::string id;  // empty: the first one
-  std::string url;
-  std::string token;
-};
+// The cells that a file names (config/cell_ports.h). Those for which it names no token have
+// `token`. Throws config::ConfigError.
+std::vector<config::CellPort> CtlCells(const std::string& path, const std::string& token);
 
-// The cells that a file names, one a line: its id ("" is the first one's), its admin port and the
-// file of its token, without which it is `token`. Lines that begin with # say nothing.
-//
-//   c2 https://c2.internal:9464 /run/secrets/c2
-//
-// Throws config::ConfigError.
-std::vector<CtlCell> ReadCells(const std::string& path, const std::string& token);
+// The calls of one cell's admin port; on several threads at once. Throws RequestFailed.
+using CallCell =
+    std::function<JsonClient::Answer(const config::CellPort& cell, const std::string& target)>;
 
-// The calls of one cell's admin port.
-using CallCell = std::function<JsonClient::Answer(const CtlCell& cell, const std::string& target)>;
-
-// {"items": [{"cell", "reachable", "organisations", "checks_due", "lag_ms", "error"}]}: one a cell;
-// of one that does not answer there are no numbers.
-base::Json ShowCells(const std::vector<CtlCell>& cells, const CallCell& call);
-
-// {"items": [{"cell", "id", "name", ...}]}: organisations with this id, external id or part of a
-// name, at all cells. Throws RequestFailed where a cell does not answer.
-base::Json FindOrganisations(const std::vector<CtlCell>& cells, const std::string& text,
+// What GET /admin/v1/cells and /admin/v1/directory of an admin port that knows the cells answer,
+// made here of what each of them answers. All are asked at once, so that one that is silent costs
+// no more than its own time.
+base::Json ShowCells(const std::vector<config::CellPort>& cells, const CallCell& call);
+base::Json FindOrganisations(const std::vector<config::CellPort>& cells, const std::string& text,
                              const CallCell& call);
 
 // A map of HAProxy's, a line an entry, from what a request shows to the backend "cell_<id>":
@@ -44,7 +34,7 @@ base::Json FindOrganisations(const std::vector<CtlCell>& cells, const std::strin
 // for them. Throws RequestFailed where a cell does not answer, or is another one than the file
 // says: a map with a hole in it would send what it lacks to the first cell.
 // Throws config::ConfigError for another map.
-std::string WriteCellMap(std::string_view map, const std::vector<CtlCell>& cells,
+std::string WriteCellMap(std::string_view map, const std::vector<config::CellPort>& cells,
                          const CallCell& call);
 
 }  // namespace vedette::app

@@ -77,7 +77,8 @@ void LocalTenantApi::Call(Request request, Done done) {
 
 AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,
                      const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
-                     api::Api* api) {
+                     api::Api* api, std::vector<config::CellPort> cells)
+    : other_cells_(core.loop, core.config, std::move(cells)) {
   if (api != nullptr) tenant_api_ = std::make_unique<LocalTenantApi>(*api);
   if (!core.config.admin_oidc.issuer.empty()) {
     oidc_client_ = std::make_unique<net::HttpClient>(core.loop, core.config.net);
@@ -87,7 +88,8 @@ AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& s
   }
   admin_ = std::make_unique<admin::Admin>(core.config, pool, core.signals, core.clock, core.metrics,
                                           state, search_fields, key_fetch, core.log.For("admin"),
-                                          tenant_api_.get(), oidc_keys_.get());
+                                          tenant_api_.get(), oidc_keys_.get(),
+                                          other_cells_.empty() ? nullptr : &other_cells_);
   server_ = std::make_unique<net::HttpServer>(core.config.admin, *admin_, core.log.For("admin"));
 }
 

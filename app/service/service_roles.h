@@ -14,6 +14,7 @@
 #include "app/mail_check.h"
 #include "app/monitor_trials.h"
 #include "app/oidc_keys.h"
+#include "app/outside_calls.h"
 #include "app/probe_set.h"
 #include "app/roles.h"
 #include "app/row_block_set.h"
@@ -52,13 +53,13 @@ class LocalTenantApi final : public admin::TenantApi {
 };
 
 // The role that serves the operator's port, which is bound when it is built. Everything handed in
-// must outlive it.
+// must outlive it. Built and destroyed while the loop does not run.
 class AdminRole {
  public:
-  // `api`: the public API of the same process, or null.
+  // `api`: the public API of the same process, or null. `cells`: as CellPorts has them.
   AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,
             const domain::search::Catalogue& search_fields, rest::KeyFetcher& key_fetch,
-            api::Api* api);
+            api::Api* api, std::vector<config::CellPort> cells);
 
   void Start();  // loop thread
   void Serve() { server_->Start(); }
@@ -71,6 +72,7 @@ class AdminRole {
   // Destroyed before the port, whose answers they may hold. Null: nobody signs in.
   std::unique_ptr<net::HttpClient> oidc_client_;
   std::unique_ptr<OidcKeys> oidc_keys_;
+  CellPorts other_cells_;  // destroyed before the port, whose answers it may hold
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -65,9 +65,10 @@ std::optional<AssertingClient> FindAssertingClient(Session& session, const base:
       PublishedKeys published;
       Columns(row).Into("org_id"_a = &client.org_id, "token_version"_a = &client.token_version,
                         "access_token_ttl_s"_a = &ttl_s, "locked"_a = &client.organisation_locked,
-                        "kid"_a = &kid, "algorithm"_a = &algorithm,
-                        "public_key"_a = OptionalBytesInto{&der}, "jwks_uri"_a = &url,
-                        "jwks"_a = &set, "jwks_fetched_at"_a = &published.fetched_at,
+                        "moving_until"_a = &client.organisation_moving_until, "kid"_a = &kid,
+                        "algorithm"_a = &algorithm, "public_key"_a = OptionalBytesInto{&der},
+                        "jwks_uri"_a = &url, "jwks"_a = &set,
+                        "jwks_fetched_at"_a = &published.fetched_at,
                         "jwks_tried_at"_a = &published.tried_at,
                         "jwks_ended_at"_a = &published.ended_at, "moment"_a = &published.now);
       if (ttl_s) client.token_ttl = std::chrono::seconds(*ttl_s);

@@ -26,8 +26,9 @@ struct AssertingClient {
   int token_version = 0;
   std::optional<std::chrono::seconds> token_ttl;
   bool organisation_locked = false;
-  std::vector<domain::SetKey> keys;        // live ones
-  std::optional<PublishedKeys> published;  // where the client publishes its keys
+  std::optional<base::Timestamp> organisation_moving_until;  // as of store::Caller
+  std::vector<domain::SetKey> keys;                          // live ones
+  std::optional<PublishedKeys> published;                    // where the client publishes its keys
 };
 std::optional<AssertingClient> FindAssertingClient(Session& session, const base::Uuid& client_id);
 

@@ -35,10 +35,10 @@ Team ReadTeam(const pqxx::row& row, base::Uuid* org_id) {
 Organisation ReadOrganisationRow(const pqxx::row& row) {
   Organisation org;
   Columns(row).Into("id"_a = &org.id, "name"_a = &org.name, "external_id"_a = &org.external_id,
-                    "locked"_a = &org.locked, "features"_a = &org.features,
-                    "created_at"_a = &org.created_at, "balance_mc"_a = &org.balance_mc,
-                    "reserved_mc"_a = &org.reserved_mc, "charged_mc"_a = &org.charged_mc,
-                    "run_data_bytes"_a = &org.run_data_bytes);
+                    "locked"_a = &org.locked, "lives_at"_a = &org.lives_at,
+                    "features"_a = &org.features, "created_at"_a = &org.created_at,
+                    "balance_mc"_a = &org.balance_mc, "reserved_mc"_a = &org.reserved_mc,
+                    "charged_mc"_a = &org.charged_mc, "run_data_bytes"_a = &org.run_data_bytes);
   return org;
 }
 

@@ -29,6 +29,7 @@ struct Organisation {
   std::string name;
   std::optional<std::string> external_id;  // the name that the identity provider has for it
   bool locked = false;
+  std::optional<std::string> lives_at;  // the other cell where it does, of one that moves or has
   std::vector<std::string> features;
   std::int64_t balance_mc = 0;
   std::int64_t reserved_mc = 0;     // for checks and jobs that have not ended

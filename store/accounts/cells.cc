@@ -29,9 +29,10 @@ std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key
 CellCounts CountCell(Session& session, std::string_view cell) {
   return Read(session, [&](Transaction& tx) {
     CellCounts counts;
-    Columns(tx.Exec<"cell_counts">("cell"_a = cell).at(0))
+    Columns(tx.Exec<"cell_counts">("cell"_a = cell, "limit"_a = CellCounts::kMonitorsMax).at(0))
         .Into("organisations"_a = &counts.organisations, "checks_due"_a = &counts.checks_due,
-              "lag_ms"_a = &counts.lag_ms);
+              "lag_ms"_a = &counts.lag_ms, "monitors"_a = &counts.monitors,
+              "undelivered_ms"_a = &counts.undelivered_ms);
     return counts;
   });
 }

@@ -27,7 +27,11 @@ std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key
 struct CellCounts {
   std::int64_t organisations = 0;
   std::int64_t checks_due = 0;
-  std::int64_t lag_ms = 0;  // how long the oldest chunk is due
+  std::int64_t lag_ms = 0;                     // how long the oldest chunk is due
+  std::int64_t monitors = 0;                   // whose schedule runs; counted up to kMonitorsMax
+  std::optional<std::int64_t> undelivered_ms;  // the age of the oldest delivery that waits
+
+  static constexpr int kMonitorsMax = 1'000'000;
 };
 CellCounts CountCell(Session& session, std::string_view cell);
 

@@ -21,7 +21,7 @@ select from organisation where id = @org_id
 -- name: orgs_read
 -- What chunks and open jobs hold comes from the rows themselves: there is no second counter. What was charged is
 -- what was booked less what is left (G4), because charges are many and bookings few.
-select o.id, o.name, o.external_id, o.locked, o.features, o.created_at, a.balance_mc,
+select o.id, o.name, o.external_id, o.locked, o.lives_at, o.features, o.created_at, a.balance_mc,
   r.reserved_mc,
   (select coalesce(sum(e.amount_mc), 0)::bigint
    from credit_entry e where e.org_id = o.id and e.checks is null)

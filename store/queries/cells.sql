@@ -18,11 +18,15 @@ join cell_directory d on d.org_id = m.org_id
 where m.key_sha256 = @hash::bytea
 
 -- name: cell_counts
--- Organisations that live here by the directory, or have no row in it: those made before it was there.
+-- Organisations that live here by the directory, or have no row in it: those made before it was there. Monitors are
+-- counted up to @limit.
 select count(*) filter (where d.cell is null or d.cell = @cell) as organisations,
   (select coalesce(sum(row_count), 0)::bigint from chunk where available_at <= now()) as checks_due,
   (select coalesce(extract(epoch from now() - min(due_at)) * 1000, 0)::bigint
-   from chunk where available_at <= now()) as lag_ms
+   from chunk where available_at <= now()) as lag_ms,
+  (select count(*) from (select from monitor_sched where live limit @limit) s) as monitors,
+  (select (extract(epoch from now() - created_at) * 1000)::bigint
+   from delivery where state :are_pending order by id limit 1) as undelivered_ms
 from organisation o
 left join cell_directory d on d.org_id = o.id
 

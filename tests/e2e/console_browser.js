@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
-const {Console, DESKTOP, WAIT_MS} = require('./console_page.js');
+const {Console, DESKTOP, PHONE, WAIT_MS} = require('./console_page.js');
 
 const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
                    '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -538,6 +538,36 @@ class Operator extends Console {
     await confirm('Seal again');
     await this.main(/^0 sealed again/);
     await this.look('keys');
+  }
+
+  // One overview of all cells, of which one is silent, and one search, which leads to the console of the right one.
+  async seeTheCells() {
+    const {there, other, silent} = this.given;
+    await this.page.getByRole('link', {name: 'Cells', exact: true}).click();
+    const row = name => this.page.getByRole('region', {name: 'Cells'}).getByRole('row').filter({has: this.page.getByRole('link', {name, exact: true})});
+    await row('the first').getByText('(this one)').waitFor();
+    await row('c2').getByText('answers', {exact: true}).waitFor();
+    assert.equal(await row('c2').getByRole('link').getAttribute('href'), `${other}/#/`);
+    await row(silent).getByText('no answer').waitFor();
+    assert.match(await row(silent).innerText(), /timeout/);
+    await this.age(/^shown as it was/);
+    await this.page.getByLabel('Name, external id or id').fill('there');
+    await this.button('Show').click();
+    const found = this.page.getByRole('region', {name: 'Organisations'}).getByRole('row', {name: /^c2/});
+    await found.waitFor();
+    await this.page.getByRole('alert').getByText(`Cell ${silent} was not searched: timeout`).waitFor();
+    assert.equal(await this.page.getByRole('region', {name: 'Organisations'}).locator('tbody tr').count(), 1);
+    await this.look('cells');
+    await this.page.setViewportSize(PHONE);
+    await this.look('cells-phone', ['light']);
+    await this.page.setViewportSize(DESKTOP);
+    // The other console wants a token of its own.
+    await found.getByRole('link', {name: there.name}).click();
+    await this.page.waitForURL(`${other}/#/organisations/${there.id}`);
+    await this.page.getByLabel('One of the tokens').fill(this.given.token);
+    await this.button('Open').click();
+    await this.page.getByRole('heading', {name: there.name}).waitFor();
+    this.problems = this.problems.filter(said => !said.startsWith(`asks elsewhere: ${other}`));
   }
 
   // Each page offers each role what it may do, and says by whose token.

@@ -1,13 +1,14 @@
-// Validates Kubernetes objects, a JSON array on standard input, against the models' schemas. Prints a line
-// for each object: valid, refused and why, or that its kind has no model; exit status 1 where one was refused.
-//   node kubernetes_models.js NODE_MODULES
+// Validates Kubernetes objects, a JSON array on standard input, against the schemas of versions of Kubernetes
+// (tests/kubernetes). Prints a line for each object and version: valid, refused and why, or that its kind has no
+// model; exit status 1 where one was refused.
+//   node kubernetes_models.js NODE_MODULES 1.27 1.33
 const path = require('node:path');
 
-const modules = process.argv[2];
+const [modules, ...versions] = process.argv.slice(2);
 
-function modelOf({apiVersion, kind}) {
+function modelOf({apiVersion, kind}, version) {
   try {
-    return require(path.join(modules, 'kubernetes-models', apiVersion, kind))[kind];
+    return require(path.join(modules, `kubernetes-${version}`, apiVersion, kind))[kind];
   } catch {
     return null;
   }
@@ -30,8 +31,8 @@ function watch(value, at, watched) {
   });
 }
 
-function refusal(object) {
-  const Model = modelOf(object);
+function refusal(object, version) {
+  const Model = modelOf(object, version);
   if (!Model) return `no model of ${object.apiVersion}`;
   const watched = new Set();
   const model = new Model(object);
@@ -47,9 +48,11 @@ function refusal(object) {
 let text = '';
 process.stdin.on('data', piece => { text += piece; });
 process.stdin.on('end', () => {
-  for (const object of JSON.parse(text)) {
-    const verdict = refusal(object);
-    console.log(`${object.kind} ${object.metadata?.name}: ${verdict}`);
-    if (verdict.startsWith('refused')) process.exitCode = 1;
+  for (const version of versions) {
+    for (const object of JSON.parse(text)) {
+      const verdict = refusal(object, version);
+      console.log(`${object.kind} ${object.metadata?.name} (${version}): ${verdict}`);
+      if (verdict.startsWith('refused')) process.exitCode = 1;
+    }
   }
 });

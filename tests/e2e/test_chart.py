@@ -15,6 +15,8 @@ from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, w
 
 CHART = ROOT / "helm" / "vedette"
 VALUE_SETS = sorted((CHART / "ci").glob("*.yaml"))
+# Those of which npm has schemas (tests/kubernetes).
+VERSIONS = ("1.27", "1.33", "1.34")
 OPERATOR_KINDS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator: no model here
 
 
@@ -25,11 +27,21 @@ def helm():
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="session")
-def node_modules():
-    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
+def npm_tools(folder):
+    done = subprocess.run([ROOT / "scripts" / "npm_tools", folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip()) / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def schemas():
+    """Validates objects by the schemas of these versions of Kubernetes."""
+    node, modules = npm_tools("tests/npm") / ".bin" / "node", npm_tools("tests/kubernetes")
+
+    def judge(objects, versions=VERSIONS):
+        return subprocess.run([node, ROOT / "tests" / "e2e" / "kubernetes_models.js", modules, *versions],
+                              input=json.dumps(objects), capture_output=True, text=True)
+    return judge
 
 
 def template(helm, values, *more):
@@ -70,19 +82,45 @@ def test_lints(helm):
         assert done.returncode == 0, done.stdout
 
 
-def judge(node_modules, objects):
-    return subprocess.run(
-        [node_modules / ".bin" / "node", ROOT / "tests" / "e2e" / "kubernetes_models.js", node_modules],
-        input=json.dumps(objects), capture_output=True, text=True)
+# What a release of the chart may have on top of one of the value sets: each is rendered by itself, too.
+FEATURES = {
+    "a cell": ("--set", "cell.id=c2"),
+    "a cell that knows the others": ("--set", "cell.id=c2,cell.cellsSecret=vedette-cells"),
+    "an image of one's own, by its digest": ("--set", "image.repository=registry.internal/vedette,image.digest=sha256:" + "0" * 64),
+    "a pooler": ("--set", "database.existingSecretPooledKey=pooled-url"),
+    "rendering": ("--set", "rendering.enabled=true"),
+    "the role browser": ("--set", "roles.browser.enabled=true"),
+}
 
 
-def test_what_is_rendered_is_valid_to_kubernetes(objects, node_modules):
-    for name, rendered_objects in objects.items():
-        done = judge(node_modules, rendered_objects)
+@pytest.fixture(scope="session")
+def features(helm):
+    found = {}
+    for name, settings in FEATURES.items():
+        done = template(helm, CHART / "ci" / "secrets.yaml", *settings)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+        found[name] = [o for o in yaml.safe_load_all(done.stdout) if o]
+    return found
+
+
+def test_what_is_rendered_is_valid_to_each_version_of_kubernetes(objects, features, schemas):
+    for name, rendered_objects in {**objects, **features}.items():
+        done = schemas(rendered_objects)
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         unknown = {line.split()[0] for line in done.stdout.splitlines() if "no model" in line}
         assert unknown <= OPERATOR_KINDS
-        assert done.stdout.count(": valid") >= 3, done.stdout
+        for version in VERSIONS:
+            assert done.stdout.count(f"({version}): valid") >= 3, done.stdout
+
+
+def test_the_schemas_are_those_of_the_versions_that_they_are_called_by(objects, schemas):
+    """By fields of a pod that came with a version: 1.33 has the signal that stops a container, 1.34 a host name of one's own."""
+    deployment = next(iter(of_kind(objects["secrets"], "Deployment").values()))
+    newer, newest = copy.deepcopy(deployment), copy.deepcopy(deployment)
+    pod_of(newer)["containers"][0]["lifecycle"] = {"stopSignal": "SIGUSR1"}
+    pod_of(newest)["hostnameOverride"] = "one"
+    known = {version: [schemas([d], [version]).returncode == 0 for d in (deployment, newer, newest)] for version in VERSIONS}
+    assert known == {"1.27": [True, False, False], "1.33": [True, True, False], "1.34": [True, True, True]}
 
 
 @pytest.mark.parametrize("spoil", [
@@ -90,11 +128,11 @@ def test_what_is_rendered_is_valid_to_kubernetes(objects, node_modules):
     lambda d: d["spec"].pop("selector"),
     lambda d: pod_of(d)["containers"][0].update(imagePulPolicy="Always"),
 ])
-def test_the_judge_refuses_what_kubernetes_would(objects, node_modules, spoil):
+def test_the_judge_refuses_what_kubernetes_would(objects, schemas, spoil):
     deployment = copy.deepcopy(next(iter(of_kind(objects["secrets"], "Deployment").values())))
     spoil(deployment)
-    done = judge(node_modules, [deployment])
-    assert done.returncode == 1 and "refused" in done.stdout, done.stdout
+    done = schemas([deployment])
+    assert done.returncode == 1 and done.stdout.count("refused") == len(VERSIONS), done.stdout
 
 
 def test_yaml_is_tidy(rendered, tmp_path):
@@ -275,6 +313,12 @@ def test_every_process_knows_of_which_cell_it_is(objects):
     for name, deployment in of_kind(objects["everything"], "Deployment").items():
         assert environment_of(deployment)["VEDETTE_CELL_ID"] == "c2", name
     assert not any("VEDETTE_CELL_ID" in environment_of(d) for d in of_kind(objects["secrets"], "Deployment").values())
+
+
+def test_the_list_of_all_cells_is_the_operators_alone(features):
+    deployments = of_kind(features["a cell that knows the others"], "Deployment")
+    told = {name for name, d in deployments.items() if environment_of(d).get("VEDETTE_CELLS_FILE") == "/etc/vedette/cells/cells"}
+    assert told == {name for name, d in deployments.items() if "vedette-cells" in mounted(d)} == {"v-vedette-admin"}
 
 
 def config_defaults():

@@ -3,12 +3,13 @@ wrote stays text; every page passes axe-core, in both colour schemes, on a desk 
 build/screenshots."""
 
 import json
+import socket
 import subprocess
 import threading
 
 import pytest
 
-from conftest import ADMIN_TOKEN, ROOT, Receiver, Vedette, call, wait_until
+from conftest import ADMIN_TOKEN, MIGRATED, ROOT, Database, Receiver, Vedette, call, wait_until
 from test_identity_provider import Provider, new_key
 
 # It ends what hangs, before ctest does; the whole console is used for one to two minutes, on a busy machine for many.
@@ -224,6 +225,38 @@ def test_operators_sign_in_by_the_provider_with_a_claim_for_the_role(signing_in,
     assert paused == "the site asked (by the operator)", "its owner does not learn who"
     left = service.as_operator("GET", "/admin/v1/console/sessions").json["items"]
     assert [one["role"] for one in left] == ["admin"]
+
+
+def test_one_console_shows_all_cells_and_finds_an_organisation_at_any(binary, postgres, modules, tmp_path):
+    """By whom may only read. Of three cells the third takes a connection and says nothing."""
+    screenshots = ROOT / "build" / "screenshots"
+    screenshots.mkdir(parents=True, exist_ok=True)
+    listed, of_cells = tmp_path / "cells", tmp_path / "token-of-cells"
+    of_cells.write_text("what the cells ask each other with\n")
+    databases = [Database(postgres, postgres.new_name()) for _ in range(2)]
+    services = []
+    for database, cell in zip(databases, ("", "c2")):
+        postgres.create(database.name, MIGRATED)
+        services.append(Vedette(binary, database.url, tmp_path, {
+            "VEDETTE_CELL_ID": cell, "VEDETTE_CELLS_FILE": str(listed),
+            "VEDETTE_ADMIN_TOKENS_CELLS": of_cells.read_text().strip(), "VEDETTE_ADMIN_ROLES_CELLS": "viewer",
+            "VEDETTE_ADMIN_TOKENS_VIOLA": "viola's token", "VEDETTE_ADMIN_ROLES_VIOLA": "viewer"}))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        listed.write_text(f'"" {services[0].admin}\nc2 {services[1].admin} {of_cells}\n'
+                          f"c3 http://127.0.0.1:{silent.getsockname()[1]} {of_cells}\n")
+        for service in services:
+            service.start(roles="api,admin")
+        made = services[1].as_operator("POST", "/admin/v1/orgs", {"name": f"There {HOSTILE}", "features": ["monitors"]})
+        services[0].organisation()
+        given = {"steps": ["logIn", "seeTheCells"], "url": services[0].admin, "token": "viola's token", "modules": modules,
+                 "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+                 "other": services[1].admin, "silent": "c3", "there": {"id": made.json["id"], "name": f"There {HOSTILE}"}}
+        done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                              input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+        assert done.returncode == 0, done.stderr[-4000:]
+    assert [service.stop() for service in services] == [0, 0]
+    for database in databases:
+        postgres.drop(database.name)
 
 
 def test_the_console_sends_its_policy_with_every_file(vedette):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, call, clean_environment, free_port, wait_until
+from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, MIGRATED, ROOT, Database, Tenant, Vedette, call, clean_environment, free_port, wait_until
 
 TEXT = (ROOT / "docs" / "operations.md").read_text()
 
@@ -103,3 +103,71 @@ def test_one_machine_from_nothing_and_an_organisation(machine, postgres, tmp_pat
     finally:
         process.terminate()
         assert process.wait(60) == 0
+
+
+def section(title):
+    """The text under a heading, up to the next one of its rank."""
+    return re.search(rf"^## {title}\n(.*?)(?=^## )", TEXT, re.MULTILINE | re.DOTALL)[1]
+
+
+def test_what_a_move_is_said_to_say_is_what_it_says():
+    """The table by which an operator knows what to do next."""
+    source = "".join(path.read_text() for path in (ROOT / "store" / "move").glob("*.cc"))
+    source = re.sub(r'"\s*\n\s*"', "", source)  # literals that go on in the next line
+    said = [text for row in re.findall(r"^\| (`.*?) \|", section("Move an organisation to another cell"), re.MULTILINE)
+            for text in re.findall(r"`([^`]+)`", row)]
+    assert len(said) >= 7
+    wanted = [(text, re.escape(text.removesuffix("...").rstrip()).replace(r"\.\.\.", ".*")) for text in said]
+    assert [text for text, pattern in wanted if not re.search(pattern, source)] == []
+
+
+@pytest.fixture
+def two_cells(binary, postgres, tmp_path):
+    """c2 and c3, with their configurations in files, and the list of both."""
+    services, databases = [], []
+    for cell in ("c2", "c3"):
+        database = Database(postgres, postgres.new_name())
+        postgres.create(database.name, MIGRATED)
+        databases.append(database)
+        (tmp_path / f"{cell}.toml").write_text(f'[cell]\nid = "{cell}"\n[database]\nurl = "{database.url}"\n'
+                                               f'[security]\nencryption_key = "{ENCRYPTION_KEY}"\n')
+        services.append(Vedette(binary, database.url, tmp_path, {"VEDETTE_CELL_ID": cell}).start(roles="api,admin,scheduler,worker"))
+    (tmp_path / "token").write_text(ADMIN_TOKEN)
+    (tmp_path / "cells").write_text("".join(f"{cell} {service.admin} {tmp_path}/token\n"
+                                            for cell, service in zip(("c2", "c3"), services)))
+    yield services
+    assert [service.stop() for service in services] == [0, 0]
+    for database in databases:
+        postgres.drop(database.name)
+
+
+def test_an_organisation_moves_by_the_pages_own_commands(two_cells, binary, tmp_path):
+    """Those of the page of several cells, too: as an operator goes through them."""
+    old, new = two_cells
+    tenant = old.organisation()
+    monitor = tenant.post("/monitors", {"name": "m", "key_columns": ["url"], "rows": [{"url": "https://example.com/"}],
+                                        "struct": {"t": "css:h1"}, "frequency": "1d"})["id"]
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "vedette").symlink_to(binary.resolve())
+    environment = clean_environment({"PATH": f"{bin_folder}:{os.environ['PATH']}", "VEDETTE_CELLS_FILE": str(tmp_path / "cells"),
+                                     "org": tenant.org_id})
+
+    def run(script):
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    for command in re.findall(r"`(vedette ctl (?:cells|org-find|cell-map)[^`]*)`", section("Several cells")):
+        assert run(command.replace("TEXT", "Tests")), command
+    assert tenant.org_id in run(f"vedette ctl org-find {tenant.org_id}")
+    said = run(block("move"))
+    assert "monitor: 1 rows, before the lock" in said and "it works at cell c3" in said
+    found = run("vedette ctl --json org-find Tests")
+    assert [lives_at for lives_at in re.findall(r'"lives_at": ("c3"|null)', found)] == ['"c3"', "null", "null"], found
+    moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
+    assert moved.get(f"/monitors/{monitor}")["name"] == "m"
+    assert f"{tenant.org_id} cell_c3" in run("vedette ctl cell-map organisations")
+    move = block("move").splitlines()[-1].split("#")[0]
+    run(f"{move} --remove --grace-h 0")
+    assert run("vedette ctl --json org-find Tests").count('"cell": "c3"') == 1

@@ -15,6 +15,10 @@ def pytest_addoption(parser):
     parser.addoption("--build", default=str(root / "build" / "release"), help="the build directory or the binary")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "nightly: takes minutes; ctest runs it in a nightly run")
+
+
 @pytest.fixture(scope="session")
 def cluster():
     # Not below pytest's own directory, which every other pytest that starts closes to PostgreSQL's user.

@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -23,9 +24,11 @@ from testbed import ROOT, Postgres, clean_environment, free_port
 DEPLOYED = ROOT / "deploy" / "cells"
 CELLS = ("", "c2", "c3")
 ADMIN_TOKEN = "operators-token"
-# How long requests go on before, and after, a cell's PostgreSQL is lost; by hand longer, to measure.
+CELLS_TOKEN = "what cells ask each other with"
+# How long requests go on before a cell's PostgreSQL is lost, beside it, and after; by hand longer, to measure.
 SECONDS = float(os.environ.get("VEDETTE_TEST_CELLS_SECONDS", "3"))
 CLIENTS = 2
+PACE_S = 0.02  # of each
 ENDS_WITH_US = ("/usr/bin/setpriv", "--pdeathsig", "KILL")
 
 
@@ -53,8 +56,10 @@ class Cell:
         self.api, self.admin = (f"http://127.0.0.1:{port}" for port in (self.api_port, self.admin_port))
         self.environment = clean_environment({
             "VEDETTE_DATABASE_URL": self.postgres.tcp_url("cell"), "VEDETTE_CELL_ID": cell,
+            "VEDETTE_CELLS_FILE": str(directory / "cells"),
             "VEDETTE_API_LISTEN": f"127.0.0.1:{self.api_port}", "VEDETTE_ADMIN_LISTEN": f"127.0.0.1:{self.admin_port}",
             "VEDETTE_SECURITY_ENCRYPTION_KEY": "5e" * 32, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
+            "VEDETTE_ADMIN_TOKENS_CELLS": CELLS_TOKEN, "VEDETTE_ADMIN_ROLES_CELLS": "viewer",
             "VEDETTE_DASHBOARD_ENABLED": "true", "VEDETTE_PROBES_LOW_KIND": "null", "VEDETTE_LIMITS_REQUESTS_PER_MINUTE": "0"})
         self.process = None
 
@@ -108,13 +113,14 @@ class Site:
     def start(self):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             list(pool.map(Cell.prepare, self.cells))
+        (self.directory / "token").write_text(CELLS_TOKEN + "\n")
+        named = "".join(f"{cell.id or chr(34) * 2} {cell.admin} {self.directory / 'token'}\n" for cell in self.cells)
+        (self.directory / "cells").write_text(named)
         for cell in self.cells:
             cell.serve()
         for cell in self.cells:
             wait_until(f"{cell.name} to be ready", cell.ready)
         self.connect()
-        named = "".join(f'{cell.id or chr(34) * 2} {cell.admin}\n' for cell in self.cells)
-        (self.directory / "cells").write_text(named)
 
     def connect(self):
         """The statements of deploy/cells/directory.sql, each where its comment says."""
@@ -301,6 +307,15 @@ def test_the_directory_and_the_operator_know_all_cells(site):
     assert [(one["cell"], one["id"]) for one in found] == [("c3", site.tenants[2][0])]
     assert json.loads(site.told("--json", "--cell", "c2", "orgs"))["items"][0]["id"] == site.tenants[1][0]
     assert "no cell" in site.ctl("--cell", "c9", "orgs").stderr
+    # The console of each knows the same, by the token that the list has, and links to the others'.
+    for cell in site.cells:
+        items = cell.operate("/cells")["items"]
+        assert {one["cell"]: one["url"] for one in items} == {one.id: None if one is cell else one.admin for one in site.cells}
+        assert all(one["reachable"] and one["organisations"] == 1 and one["version"] for one in items), items
+        found = cell.operate("/directory?q=at%20c3")["items"]
+        assert [(one["cell"], one["id"]) for one in found] == [("c3", site.tenants[2][0])]
+    asked = json.loads(site.told("--json", "--cell", "c2", "org-find", site.tenants[2][0]))
+    assert (asked["lives_at"], asked["items"][0]["url"]) == ("c3", site.cells[2].admin), "a cell is asked that knows the others"
     organisations = site.told("cell-map", "organisations")
     assert set(organisations.splitlines()) == {f"{org} cell_{cell}" for org, cell in wanted}
 
@@ -327,35 +342,60 @@ def test_an_organisation_that_has_moved_is_found_by_its_old_keys(site):
     assert (status, answer["cell"]) == (421, "c2")
 
 
+def test_a_cell_that_is_silent_is_said_to_be_so_and_holds_up_nothing(site):
+    first, second, third = site.cells
+    third.process.send_signal(signal.SIGSTOP)
+    try:
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = [pool.submit(second.operate, path) for path in ("/cells", f"/directory?q={site.tenants[2][0]}")]
+            assert second.operate("/me")["role"] == "admin"
+            known, found = (one.result() for one in asked)
+        states = {one["cell"]: (one["reachable"], one.get("error", "").split(":")[0]) for one in known["items"]}
+        assert states == {"": (True, ""), "c2": (True, ""), "c3": (False, "timeout")}
+        assert (found["items"], found["lives_at"]) == ([], "c3"), "the directory knows where it is"
+        assert [one["cell"] for one in found["unreachable"]] == ["c3"]
+    finally:
+        third.process.send_signal(signal.SIGCONT)
+    wait_until("the third to be back", lambda: all(one["reachable"] for one in first.operate("/cells")["items"]))
+    wait_until("HAProxy to see it", lambda: site.ask(site.tenants[2][1], "/monitors")[0] == 200)
+
+
 def p99(latencies):
     return sorted(latencies)[int(len(latencies) * 0.99)]
 
 
-def ask_for(site, key, seconds):
-    """Latencies of requests that were all answered well."""
-    latencies, until = [], time.monotonic() + seconds
-    while time.monotonic() < until:
-        began = time.monotonic()
-        status, answer, _ = site.ask(key, "/monitors?limit=1")
-        latencies.append(time.monotonic() - began)
-        assert status == 200, answer
+def ask_for(site, key, seconds, must_be_answered=True):
+    """Latencies of requests at a steady pace, which are all answered well."""
+    latencies, began = [], time.monotonic()
+    while (at := time.monotonic()) < began + seconds:
+        with contextlib.nullcontext() if must_be_answered else contextlib.suppress(OSError):
+            status, answer, _ = site.ask(key, "/monitors?limit=1")
+            assert status == 200 or not must_be_answered, answer
+        latencies.append(time.monotonic() - at)
+        time.sleep(max(0.0, began + len(latencies) * PACE_S - time.monotonic()))
     return latencies
+
+
+def load(site):
+    """Latencies of the others' requests, while the first cell is asked as often, whatever it answers."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first = [pool.submit(ask_for, site, site.tenants[0][1], SECONDS, False) for _ in range(CLIENTS)]
+        others = [pool.submit(ask_for, site, key, SECONDS) for _, key in site.tenants[1:] for _ in range(CLIENTS)]
+        for one in first:
+            one.result()
+        return [latency for one in others for latency in one.result()]
 
 
 def test_the_loss_of_one_cells_postgresql_is_nothing_to_the_others(site):
     """0 lost at the others: each request is answered and each check that is asked for is made. VEDETTE_TEST_CELLS_SECONDS=60 -s
-    measures their latencies, before and after."""
+    measures their latencies: before, beside the cell that is lost, and once it is back."""
     others = site.tenants[1:]
     monitors = [site.ask(key, "/monitors", body_of("checked"))[1]["id"] for _, key in others]
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        load = lambda: [x for part in pool.map(lambda n: ask_for(site, others[n % 2][1], SECONDS), range(2 * CLIENTS)) for x in part]  # noqa: E731
-        before = load()
-        site.cells[0].postgres.stop(9)
-        for (_, key), monitor in zip(others, monitors):
-            assert site.ask(key, f"/monitors/{monitor}/trigger", {})[0] == 202
-        after = load()
-    print(f"p99 before {p99(before) * 1e3:.2f} ms ({len(before)} requests), after {p99(after) * 1e3:.2f} ms ({len(after)}), "
-          f"ratio {p99(after) / p99(before):.2f}")
+    measured = {"before": load(site)}
+    site.cells[0].postgres.stop(9)
+    for (_, key), monitor in zip(others, monitors):
+        assert site.ask(key, f"/monitors/{monitor}/trigger", {})[0] == 202
+    measured["beside"] = load(site)
     for cell, monitor in zip(site.cells[1:], monitors):
         made = f"SELECT count(*) FROM row_state WHERE monitor_id = '{monitor}' AND last_run_at IS NOT NULL"
         wait_until("the checks", lambda: cell.sql(made) == [(1,)])
@@ -365,3 +405,7 @@ def test_the_loss_of_one_cells_postgresql_is_nothing_to_the_others(site):
     # And it comes back by itself.
     site.cells[0].postgres.start()
     wait_until("the first cell to be back", lambda: site.ask(site.tenants[0][1], "/monitors")[0] == 200)
+    measured["after"] = load(site)
+    for name, latencies in measured.items():
+        print(f"p99 {name:6}: {p99(latencies) * 1e3:6.2f} ms, {p99(latencies) / p99(measured['before']):.2f} of that before, "
+              f"{len(latencies)} requests, 0 lost")

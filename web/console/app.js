@@ -2,6 +2,7 @@
 
 import {goToProvider, learnWho, may, me, signOut, token, waysIn} from './api.js';
 import {audit} from './audit.js';
+import {cells} from './cells.js';
 import {changes} from './changes.js';
 import {channel, channels} from './channels.js';
 import {deliveries, delivery} from './deliveries.js';
@@ -47,6 +48,7 @@ const PAGES = [
   [`organisations/${ID}/workflows/${ID}/new-schedule`, newSchedule, 'operator'],
   [`organisations/${ID}/channels`, channels],
   [`organisations/${ID}/channels/${ID}`, channel],
+  ['cells', cells],
   ['privacy', privacy],
   ['keys', keys],
   ['audit', audit],

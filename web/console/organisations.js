@@ -5,7 +5,8 @@ import {badge, copyable, exactly, facts, h, number, replace, table, when} from '
 import {filterForm, showList} from './list.js';
 
 const FEATURES = ['monitors', 'testing_monitors', 'high_tier', 'xhigh'];
-const lockBadge = o => o.locked ? badge('locked', 'bad') : '';
+const lockBadge = o => o.lives_at !== null && o.lives_at !== undefined
+  ? badge(`lives at ${o.lives_at === '' ? 'the first cell' : `cell ${o.lives_at}`}`, 'off') : o.locked ? badge('locked', 'bad') : '';
 
 // What keeps an organisation from doing anything, as badges.
 const health = o => [lockBadge(o), o.features.length === 0 && [' ', badge('no features', 'warn')],

@@ -150,6 +150,10 @@ Authenticated Authenticate(Call& call, const Form& form, std::string_view path, 
     if (auto elsewhere = AtAnotherCell(call.parts, call.session(), client->org_id)) {
       throw rest::Refusal(std::move(*elsewhere));
     }
+    // The assertion is not taken: it is good once more afterwards, at the other cell.
+    if (client->organisation_moving_until) {
+      throw rest::Refusal(OrganisationMoves(*client->organisation_moving_until));
+    }
     throw rest::Refusal(OauthError(403, "organisation_locked",
                                    "your organisation is locked: ask the operator why"));
   }

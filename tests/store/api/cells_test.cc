@@ -121,6 +121,24 @@ TEST_F(AtCell, AnOrganisationThatHasGoneIsToldWhere) {
   ExpectElsewhere(Ask("GET", "/monitors", Headers{{"x-api-key", own}}), "c4");
 }
 
+TEST_F(AtCell, AClientWhoseOrganisationMovesAsksAgainWithTheSameAssertion) {
+  const Client client = NewClient();
+  const std::string token = NewToken(client);
+  LivesAt(acme.org_id, "c2");
+  Sql("update organisation set locked = true, moving_until = now() + interval '1 minute' where id "
+      "= '" +
+      acme.org_id + "'");
+  EXPECT_EQ(Ask("GET", "/monitors", Bearer(token)).status, 200) << "it reads meanwhile";
+  const std::string assertion = Assertion(client);
+  const Reply refused = AskToken(assertion);
+  EXPECT_EQ(refused.status, 503) << refused.raw.body;
+  EXPECT_EQ(refused.error(), "organisation_moving");
+  EXPECT_THAT(refused.body["error_description"].get<std::string>(), HasSubstr("before 20"));
+  EXPECT_EQ(refused.Header("Retry-After"), "5");
+  Sql("update organisation set locked = false, moving_until = null");
+  EXPECT_EQ(AskToken(assertion).status, 200);
+}
+
 // What replication brings is taken where it is newer, whatever the order.
 TEST_F(AtCell, TheDirectoryTakesTheNewerRow) {
   LivesAt(acme.org_id, "c2");

@@ -1,6 +1,10 @@
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "api/operator/admin.h"
+#include "base/version.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/row_values.h"
 #include "store/fleet/fleet.h"
@@ -597,6 +601,128 @@ TEST_F(Operations, RequestsAreCountedByRouteNotByPath) {
   const std::string exposed = metrics.Expose();
   EXPECT_NE(exposed.find("route=\"admin /admin/v1/orgs/{id}\""), std::string::npos);
   EXPECT_EQ(exposed.find("nothing"), std::string::npos);
+}
+
+// The console of one cell shows all of them, and finds an organisation at any.
+class FakeOtherCells final : public admin::OtherCells {
+ public:
+  void Ask(std::string path, std::string q, Done done) override {
+    asked.emplace_back(std::move(path), std::move(q));
+    done(answers);
+  }
+  std::vector<std::pair<std::string, std::string>> asked;
+  std::vector<admin::CellAnswer> answers;
+};
+
+class OperatorsCells : public AdminTest {
+ public:
+  Reply AskAll(const std::string& target) {
+    net::ServerRequest request;
+    request.method = "GET";
+    request.target = target;
+    request.path = target.substr(0, target.find('?'));
+    if (request.path != target) request.query = target.substr(request.path.size() + 1);
+    request.headers = {{"authorization", std::string("Bearer ") + kViewerToken}};
+    auto exchange = std::make_shared<RecordedExchange>(std::move(request));
+    with_cells.Handle(exchange);
+    Reply reply;
+    reply.raw = exchange->Wait();
+    reply.status = reply.raw.status;
+    if (base::ParseJson(reply.raw.body, &reply.body)) reply.body = nullptr;
+    return reply;
+  }
+  void Answers(const std::string& cell, const std::string& body) {
+    other_cells.answers.push_back({cell, "https://" + cell + ".internal:9464", body, {}});
+  }
+  void IsSilent(const std::string& cell) {
+    other_cells.answers.push_back(
+        {cell, "https://" + cell + ".internal:9464", {}, "timeout: late"});
+  }
+
+  FakeOtherCells other_cells;
+  admin::Admin with_cells{config, pool,        signals, clock,   metrics, state,
+                          fields, key_fetcher, log,     nullptr, nullptr, &other_cells};
+};
+
+TEST_F(OperatorsCells, EachIsShownAsItSaysAndTheSilentOneAsSilent) {
+  NewOrganisation();
+  Answers("c2",
+          R"({"cell":"c2","version":"1","organisations":7,"monitors":5,"checks_due":3,"lag_ms":2,
+              "undelivered_ms":1,"anything":{"else":1}})");
+  IsSilent("c3");
+  Answers("c4", R"({"cell":"c5","organisations":{"many":1}})");
+  Answers("c6", "<html>");
+  const Reply reply = AskAll("/admin/v1/cells");
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  const Json& items = reply.body["items"];
+  ASSERT_EQ(items.size(), 5U);
+  EXPECT_EQ(items[0], (Json{{"cell", ""},
+                            {"url", nullptr},
+                            {"reachable", true},
+                            {"version", base::VersionAndCommit()},
+                            {"organisations", 1},
+                            {"monitors", 0},
+                            {"checks_due", 0},
+                            {"lag_ms", 0},
+                            {"undelivered_ms", nullptr}}));
+  EXPECT_EQ(items[1], (Json{{"cell", "c2"},
+                            {"url", "https://c2.internal:9464"},
+                            {"reachable", true},
+                            {"version", "1"},
+                            {"organisations", 7},
+                            {"monitors", 5},
+                            {"checks_due", 3},
+                            {"lag_ms", 2},
+                            {"undelivered_ms", 1}}));
+  EXPECT_EQ(items[2], (Json{{"cell", "c3"},
+                            {"url", "https://c3.internal:9464"},
+                            {"reachable", false},
+                            {"error", "timeout: late"}}));
+  EXPECT_EQ(items[3]["error"], "it says that it is another cell");
+  EXPECT_EQ(items[3]["organisations"], nullptr);
+  EXPECT_EQ(items[4]["error"], "its answer is not that of an admin port");
+  EXPECT_EQ(other_cells.asked,
+            (std::vector<std::pair<std::string, std::string>>{{"/admin/v1/cell", ""}}));
+}
+
+TEST_F(OperatorsCells, AnOrganisationIsFoundAtAnyOfThemAndByTheDirectoryWhereItsOwnIsSilent) {
+  const std::string here = NewOrganisation("Acme here");
+  const std::string gone = base::Uuid::V4().ToString();
+  Sql("insert into cell_directory (org_id, cell) values ('" + gone + "', 'c3')");
+  Answers("c2",
+          R"({"items":[{"id":"i","name":"Acme there","external_id":"a&b","locked":true,
+              "lives_at":"","balance":1.5,"teams":[]},5],"next_cursor":"x"})");
+  IsSilent("c3");
+  const Reply named = AskAll("/admin/v1/directory?q=acme%20%26");
+  ASSERT_EQ(named.status, 200) << named.raw.body;
+  EXPECT_EQ(named.body["items"], (Json::array({{{"cell", "c2"},
+                                                {"url", "https://c2.internal:9464"},
+                                                {"id", "i"},
+                                                {"name", "Acme there"},
+                                                {"external_id", "a&b"},
+                                                {"locked", true},
+                                                {"lives_at", ""},
+                                                {"balance", 1.5}}})));
+  EXPECT_EQ(named.body["more"], true);
+  EXPECT_EQ(named.body["lives_at"], nullptr);
+  EXPECT_EQ(named.body["unreachable"], Json::array({{{"cell", "c3"}, {"error", "timeout: late"}}}));
+  EXPECT_EQ(other_cells.asked.back(),
+            (std::pair<std::string, std::string>("/admin/v1/orgs", "acme &")));
+  other_cells.answers.erase(other_cells.answers.begin());
+  EXPECT_EQ(AskAll("/admin/v1/directory?q=" + here).body["items"][0]["name"], "Acme here");
+  EXPECT_EQ(AskAll("/admin/v1/directory?q=" + here).body["lives_at"], "");
+  EXPECT_EQ(AskAll("/admin/v1/directory?q=" + gone).body["lives_at"], "c3");
+  const Reply nothing = AskAll("/admin/v1/directory");
+  EXPECT_EQ(nothing.status, 422);
+  EXPECT_NE(nothing.raw.body.find(R"(["query","q"])"), std::string::npos) << nothing.raw.body;
+}
+
+TEST_F(OperatorsCells, WithoutAListOfThemThereIsThisOne) {
+  NewOrganisation("Acme");
+  EXPECT_EQ(Ask("GET", "/admin/v1/cells").body["items"].size(), 1U);
+  const Json found = Ask("GET", "/admin/v1/directory?q=acm").body;
+  EXPECT_EQ(found["items"][0]["url"], nullptr);
+  EXPECT_EQ(found["unreachable"], Json::array());
 }
 
 }  // namespace

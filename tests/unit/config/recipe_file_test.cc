@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "config/cell_ports.h"
 #include "config/config.h"
 #include "config/rules.h"
 
@@ -293,6 +294,40 @@ TEST(DomainList, WhatIsNoDomainStopsTheStart) {
   }
   EXPECT_THAT(error("/nowhere"), HasSubstr("[email] free_domains_file: /nowhere cannot be read"));
   EXPECT_THAT(error(folder.path()), HasSubstr("cannot be read"));
+}
+
+TEST(CellList, NamesEachCellWithItsPortAndTheTokenOfIt) {
+  const Folder folder;
+  const std::string token = folder.Write("token", "secret \n");
+  const auto cells = ReadCells(folder.Write(
+      "cells",
+      "# ours\n\n\"\" http://10.0.1.11:9464/\n  c2 https://c2.internal:9464 " + token + "\n"));
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells[0].id + "|" + cells[0].url + "|" + cells[0].token, "|http://10.0.1.11:9464|");
+  EXPECT_EQ(cells[1].id + "|" + cells[1].url + "|" + cells[1].token,
+            "c2|https://c2.internal:9464|secret");
+}
+
+TEST(CellList, WhatIsNoneStopsTheStartAndIsNamed) {
+  const Folder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      ReadCells(folder.Write("cells", text));
+    } catch (const ConfigError& thrown) {
+      return thrown.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error(""), HasSubstr("it names no cell"));
+  EXPECT_THAT(error("C2 http://a:1\n"), HasSubstr("cells:1: \"C2\" must be 1 to 8"));
+  EXPECT_THAT(error("\nc2\n"), HasSubstr("cells:2: behind the id stands the URL"));
+  EXPECT_THAT(error("c2 http://a:1 /nowhere\n"), HasSubstr("cannot read a token from /nowhere"));
+  EXPECT_THAT(error("c2 http://a:1\nc2 http://b:1\n"),
+              HasSubstr(":2: the cell \"c2\" is there twice"));
+  std::string many;
+  for (std::size_t i = 0; i <= kCellsMax; ++i) many += "c" + std::to_string(i) + " http://a:1\n";
+  EXPECT_THAT(error(many), HasSubstr("there are more than 64 cells"));
+  EXPECT_THROW(ReadCells("/nowhere"), ConfigError);
 }
 
 }  // namespace
