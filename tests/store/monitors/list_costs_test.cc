@@ -1,5 +1,6 @@
 // What a list of monitors reads, as counts that no noise changes: as many pages of the database
-// among twenty thousand monitors as among two thousand, whatever the filter leaves.
+// among twenty thousand monitors as among two thousand, whatever the filter leaves; and what the
+// page of usage reads of the ledger.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class ListCosts : public PipelineTest {
   ListCosts() : connection(database.url()) {
     pqxx::nontransaction tx(connection);
     for (const char* name : {"monitor_list_org", "monitor_list_all", "monitor_list_org_failing",
-                             "monitor_list_all_failing", "monitor_list_sought"}) {
+                             "monitor_list_all_failing", "monitor_list_sought", "usage_charges"}) {
       tx.exec(fmt::format("prepare {} as {}", name, store::QueryText(name)));
     }
   }
@@ -66,6 +67,12 @@ class ListCosts : public PipelineTest {
                {"text", std::nullopt},
                {"fresh", std::nullopt},
                {"look_max", "10000"},
+               {"since", "2026-01-01"},
+               {"until", "2027-01-01"},
+               {"by_day", "true"},
+               {"by_kind", "true"},
+               {"by_key", "true"},
+               {"jobs_only", "false"},
                {"org_id", org.ToString()}};
     for (const auto& [name, value] : given) all[name] = value;
     std::string values;
@@ -105,6 +112,23 @@ TEST_F(ListCosts, DoNotGrowWithTheMonitorsThatThereAre) {
     EXPECT_LE(Pages(statement, given), kGrowthMax * few[at])
         << statement << ", list " << at << ", took " << few[at] << " pages among " << kFew;
   }
+}
+
+// Rows and their total together.
+TEST_F(ListCosts, WhatWasSpentIsSummedInOneReadingOfTheLedger) {
+  double ledger = 0;
+  {
+    pqxx::nontransaction tx(connection);
+    tx.exec(fmt::format(
+        "insert into credit_entry (org_id, amount_mc, checks, tier, created_at) "
+        "select '{}', -256, 256, 1, '2026-06-01'::timestamptz + n * interval '1 minute' "
+        "from generate_series(1, {}) n",
+        org.ToString(), kMany));
+    tx.exec("vacuum analyze credit_entry");
+    ledger =
+        tx.exec("select relpages from pg_class where relname = 'credit_entry'")[0][0].as<double>();
+  }
+  EXPECT_LE(Pages("usage_charges", {}), 1.5 * ledger);
 }
 
 }  // namespace
