@@ -488,7 +488,10 @@ def test_one_fleet_is_the_only_cell(ctl, tmp_path):
         cells.write_text(text + "\n")
         done = ctl.run("--cells", cells, "cells")
         assert done.returncode == 2 and reason in done.stderr, done
-    assert "VEDETTE_CELLS_FILE" in ctl.run("cells").stderr
+    # Without a file the admin port is asked, which knows its own cell here; a map wants all of them.
+    assert [(one["cell"], one["url"]) for one in ctl.json("cells")["items"]] == [("", None)]
+    assert [one["id"] for one in ctl.json("org-find", "acme")["items"]] == [org]
+    assert "VEDETTE_CELLS_FILE" in ctl.run("cell-map", "cells").stderr
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):
