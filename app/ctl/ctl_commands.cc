@@ -35,6 +35,18 @@ std::vector<CtlCommand> ProcessCommands() {
        {Required(Query("text", "q", "Its id, its external id or a part of its name"))},
        {},
        {"cell", "id", "name", "external_id", "locked", "lives_at", "balance"}},
+      {"drain",
+       "End the process that answers, in good order",
+       "POST",
+       "/admin/v1/drain",
+       {kReason},
+       {},
+       {}},
+  };
+}
+
+std::vector<CtlCommand> OperatorCommands() {
+  return {
       {"me", "Whose the token is, and which role it has", "GET", "/admin/v1/me", {}, {}, {}},
       {"console-sessions",
        "Who has signed in at the console by the identity provider, newest first",
@@ -76,13 +88,6 @@ std::vector<CtlCommand> ProcessCommands() {
        {},
        CtlCommand::Needs::kNothing,
        CtlCommand::Calls::kVerify},
-      {"drain",
-       "End the process that answers, in good order",
-       "POST",
-       "/admin/v1/drain",
-       {kReason},
-       {},
-       {}},
   };
 }
 
@@ -499,9 +504,9 @@ std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
     std::vector<CtlCommand> all;
     for (auto&& group :
-         {ProcessCommands(), MonitorCommands(), RowCommands(), JobCommands(), RunCommands(),
-          ScheduleCommands(), DeliveryCommands(), ChannelCommands(), AccountCommands(),
-          SuppressionCommands(), SearchCommands(), MailCommands()}) {
+         {ProcessCommands(), OperatorCommands(), MonitorCommands(), RowCommands(), JobCommands(),
+          RunCommands(), ScheduleCommands(), DeliveryCommands(), ChannelCommands(),
+          AccountCommands(), SuppressionCommands(), SearchCommands(), MailCommands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;
