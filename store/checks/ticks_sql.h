@@ -62,7 +62,7 @@ struct HeldTick {
   base::Timestamp due_at{};
   base::Timestamp started_at{};
   std::int64_t slots = 0;
-  // Of its monitor, when the tick was cut:
+  // Its monitor's, when the tick was cut:
   std::chrono::seconds longest{};  // between two slots
   int check_ms = 0;                // that its chunks are cut by; 0 = not known
   bool failing = false;            // every check of its last ticks failed

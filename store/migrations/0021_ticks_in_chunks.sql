@@ -6,8 +6,8 @@ alter table monitor_sched
   add column chunk_id uuid;
 
 alter table chunk
-  -- Of a chunk that holds its ticks: the lease's token, if who claimed it knows that (until then zeros). Null: its ticks
-  -- are open by their schedules.
+  -- Not null where the chunk holds its ticks: the lease's token, if who claimed it knows that (until then zeros). Null:
+  -- its ticks are open by their schedules.
   add column holder uuid,
   add column started_at timestamptz,  -- of its ticks, which are those of slots
   -- Element i of each, as of monitor_ids, as the tick was cut: the slot in microseconds, and how many it stands for; the

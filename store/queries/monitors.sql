@@ -313,7 +313,7 @@ where s.monitor_id = @monitor_id
 returning old.frequency_s <> @frequency_s or old.schedule is distinct from s.schedule::text as changed, s.live, s.anchor_at, s.next_run_at, clock_timestamp() as at
 
 -- name: monitor_specs
--- As of the tick of each that is asked for.
+-- One row for each monitor, by what it said when its tick began.
 select :spec_columns, :open_tick_columns
 from unnest(@ids::uuid[], @tick_ids::bigint[]) as p(monitor_id, tick_id)
 join monitor m on m.id = p.monitor_id

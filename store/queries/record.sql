@@ -160,7 +160,7 @@ open_tick_id = null, open_due_at = null, open_started_at = null, open_slots = nu
                         then u.tick_id else s.turned_tick_id end
 
 -- name: record_close_ticks
--- Of ticks that a chunk held (@open_tick_id is null) those alone that change how their monitor is. Tells which monitors
+-- Ticks that a chunk held (@open_tick_id is null) come here where they change how their monitor is. Tells which monitors
 -- began to fail, or work again.
 with closed as (
   update monitor_sched s

@@ -129,10 +129,10 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
 TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs = OfATick(kOneRow, {}, [](int, int) { return Price("1"); });
-  EXPECT_LT(costs.wal_bytes, 870) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 787) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
-  EXPECT_LT(costs.rows_written, 3.32) << Described(costs);
-  EXPECT_LT(costs.pages, 57) << Described(costs);
+  EXPECT_LT(costs.rows_written, 2.23) << Described(costs);
+  EXPECT_LT(costs.pages, 41) << Described(costs);
   EXPECT_LT(costs.allocations, 80) << Described(costs);
 }
 

@@ -79,10 +79,7 @@ TEST_F(ScheduleRacesTest, G7_ATickThatAChunkHoldsSinceATriggerWaitedIsJoined) {
        "now(), 1, '00000000-0000-0000-0000-000000000000', now(), '{7}', '{1}', '{3600}', '{0}', "
        "'{0}' from monitor_sched s;"
        "update monitor_sched set last_tick_id = 7, last_run_at = now(), chunk_id = monitor_id",
-       [&] {
-         store::MaterialiseLimits limits{100, 4096, 256, 10000, 0.1};
-         outcome = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt);
-       });
+       [&] { outcome = store::TriggerMonitor(session, clock, {}, monitor, limits, std::nullopt); });
   EXPECT_TRUE(outcome.joined);
   EXPECT_EQ(outcome.tick_id, 7);
   EXPECT_EQ(Sql("select count(*) from chunk"), "1");
