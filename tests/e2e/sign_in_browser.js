@@ -157,7 +157,7 @@ class Person extends Console {
     this.problems.length = 0;  // the provider's own pages are elsewhere, and ask for a font
     await this.page.locator('#who', {hasText: 'owner@example.com'}).waitFor();
     const cookies = await this.page.context().cookies(this.given.url);
-    // That of the choice is spent, and ends by itself.
+    // The cookie of the choice is spent, and ends by itself.
     assert.deepEqual(cookies.map(one => [one.name, one.sameSite]).sort(), [['__Host-vedette', 'Strict'], ['__Host-vedette-choice', 'Strict']]);
   }
 
