@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, Vedette, call, free_port, wait_until
 from test_identity_provider import AUDIENCE, Provider, new_key
 
-BROWSER_S_MAX = 300
+BROWSER_S_MAX = 600
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror=\"alert('hacked')\">"
 PAGES = ["", "monitors", "monitors/new", "runs", "schedules", "lookups", "channels", "deliveries", "usage", "usage?group_by=kind",
          "keys", "signing", "members", "audit", "ways", "sessions"]
