@@ -110,11 +110,20 @@ TEST(Ctl, VerifiesAChainAndFollowsItFromWhereItIsTold) {
             (Json{{"seq", 1}, {"hash", base::HexEncode(hash)}, {"entries", 1}, {"erased", 0}}));
   EXPECT_EQ(VerifyAudit(ask, {2, base::HexEncode(hash)})["entries"], 0) << "nothing is behind it";
   std::vector<Json> followed;
-  FollowAudit(ask, 0, [&followed](const Json& one) {
+  std::vector<std::string> asked;
+  const StreamAdmin stream = [&](const std::string& target,
+                                 const std::function<bool(std::string_view)>& take) {
+    asked.push_back(target);
+    EXPECT_TRUE(take("")) << "a line without an entry says that the process is there";
+    EXPECT_FALSE(take(base::DumpJson(shown)));
+    return net::StreamEnd{};
+  };
+  FollowAudit(stream, 0, [&followed](const Json& one) {
     followed.push_back(one);
     return false;
   });
   EXPECT_EQ(followed, std::vector<Json>{shown});
+  EXPECT_EQ(asked, std::vector<std::string>{"/admin/v1/audit?follow=true&after=0"});
   shown["actor"] = "another";
   EXPECT_THROW(VerifyAudit(ask, {}), RequestFailed);
   shown.erase("hash");
