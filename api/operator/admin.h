@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +49,8 @@ class TenantApi {
  public:
   struct Request {
     base::Uuid org_id;
-    std::string actor;  // the admin token's name
+    std::string actor;                  // the admin token's name
+    std::optional<std::string> reason;  // for the audit
     std::string method;
     std::string path;
     std::string query;

@@ -388,12 +388,34 @@ rest::Handled GetMonitorEvents(Call& call) {
 
 namespace {
 
+// `reason` is this port's own, for the audit: the public API does not know the member.
+struct TenantBody {
+  std::string text;
+  std::optional<std::string> reason;
+};
+
+TenantBody ReadTenantBody(const Call& call) {
+  if (call.request().method == "DELETE") {
+    CallBody body(call);
+    auto reason = body.Reason();
+    body.Check();
+    return {"", std::move(reason)};
+  }
+  if (call.request().method != "POST") return {call.request().body, {}};
+  auto body = rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
+  if (!body.members.contains("reason")) return {call.request().body, {}};
+  rest::Problems problems;
+  auto reason = rest::BodyReader(body.members, &problems)
+                    .FilledText("reason", rest::Presence::kOptional, kReasonCharsMax);
+  problems.Check();
+  body.members.erase("reason");
+  return {base::DumpJson(body.members), std::move(reason)};
+}
+
 // Query and body are the public API's to validate, once the body of a POST is JSON, for an
 // organisation that is there.
 rest::Handled AskTenantApi(const Call& call, std::string path) {
-  if (call.request().method == "POST") {
-    rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
-  }
+  TenantBody body = ReadTenantBody(call);
   if (!store::ReadOrganisation(call.session(), call.Id(0))) return rest::NotFound("organisation");
   if (call.parts.tenant_api == nullptr) {
     return rest::ErrorReply(409, "no_api_here",
@@ -403,10 +425,11 @@ rest::Handled AskTenantApi(const Call& call, std::string path) {
   }
   call.parts.tenant_api->Call({.org_id = call.Id(0),
                                .actor = call.caller.name,
+                               .reason = std::move(body.reason),
                                .method = call.request().method,
                                .path = std::move(path),
                                .query = call.request().query,
-                               .body = call.request().body,
+                               .body = std::move(body.text),
                                .remote_address = call.request().remote_address},
                               [answer = call.answer](net::ServerResponse response) {
                                 answer->Send({response.status, std::move(response.body)});
@@ -419,7 +442,6 @@ rest::Handled AskTenantApi(const Call& call, std::string path) {
 rest::Handled AskTenantChannels(Call& call) {
   constexpr std::string_view kBefore = "/admin/v1/orgs/";
   constexpr std::size_t kIdChars = 36;
-  if (call.request().method == "DELETE") CallBody(call).Check();  // which has nothing to say
   return AskTenantApi(call, call.request().path.substr(kBefore.size() + kIdChars));
 }
 

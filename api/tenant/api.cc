@@ -222,14 +222,15 @@ struct Api::Impl {
 
   // Admits what the operator asks.
   rest::Handled AdmitFor(store::Session& session, const std::shared_ptr<Work>& work,
-                         const base::Uuid& org_id, const std::string& actor) {
+                         const base::Uuid& org_id, const Operator& by) {
     auto found = store::AuthenticateExternal(
-        session, {.principal = domain::ExternalPrincipal("vedette operator", actor),
-                  .label = "operator " + actor,
+        session, {.principal = domain::ExternalPrincipal("vedette operator", by.name),
+                  .label = "operator " + by.name,
                   .organisation = org_id.ToString()});
     if (!found) return rest::NotFound("organisation");
     CheckCaller(*found, *work->match.route);
     work->caller = std::move(found->caller);
+    work->caller.reason = by.reason;
     work->answer->exchange().held() = parts.held_bytes.Open(org_id);
     return Handle(session, work);
   }
@@ -280,7 +281,7 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
 }
 
 void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
-                    const std::string& actor) {
+                    const Operator& by) {
   const net::ServerRequest& request = exchange->request();
   auto match = Router().Find(request.method, request.path);
   const auto answer = std::make_shared<rest::Answer>(
@@ -291,8 +292,8 @@ void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& o
   const auto work =
       std::make_shared<Impl::Work>(Impl::Work{std::move(*match), answer, Credential{}, {}});
   rest::Serve(impl_->parts.pool, org_id, answer,
-              [impl = impl_.get(), work, org_id, actor](store::Session& session) {
-                return impl->AdmitFor(session, work, org_id, actor);
+              [impl = impl_.get(), work, org_id, by](store::Session& session) {
+                return impl->AdmitFor(session, work, org_id, by);
               });
 }
 

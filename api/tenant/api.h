@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,12 @@ struct Outgoing {
   SearchDependencies search;
 };
 
+// Who asks at the operator's port for an organisation, and why, both for the audit.
+struct Operator {
+  std::string name;
+  std::optional<std::string> reason;
+};
+
 // The public HTTP API. Routes on the server's thread and hands each request, as plain blocking
 // code, to the pool, in the turn of its organisation. Route, key, rate and organisation are checked
 // before a body is taken. Everything handed in must outlive this object; stop the server before the
@@ -42,9 +49,8 @@ class Api final : public net::HttpService {
   void Handle(std::shared_ptr<net::Exchange> exchange) override;
   // A request that the operator makes for an organisation, with its whole body: it shows no
   // credential, counts against no rate, and is validated like any other of that organisation's.
-  // `actor`: who asks, for the audit.
   void HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
-                 const std::string& actor);
+                 const Operator& by);
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override;
 
  private:

@@ -120,6 +120,7 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::string targ
   entry.actor = call.caller.principal.label;
   entry.action = std::move(action);
   entry.target = std::move(target);
+  entry.reason = call.caller.reason;
   entry.remote_address = call.request().remote_address;
   entry.principal = call.caller.principal;
   return entry;

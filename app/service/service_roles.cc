@@ -72,7 +72,7 @@ void LocalTenantApi::Call(Request request, Done done) {
   inner.body = std::move(request.body);
   inner.remote_address = std::move(request.remote_address);
   api_.HandleFor(std::make_shared<InnerExchange>(std::move(inner), std::move(done)), request.org_id,
-                 request.actor);
+                 {std::move(request.actor), std::move(request.reason)});
 }
 
 AdminRole::AdminRole(const Core& core, store::Pool& pool, admin::ServiceState& state,

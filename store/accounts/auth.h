@@ -24,6 +24,7 @@ struct Caller {
   std::optional<base::Timestamp> organisation_moving_until;
   std::set<std::string, std::less<>> features;
   domain::KeyScopes scopes;  // of an API key; any other credential has all
+  std::optional<std::string> reason;  // an operator's, for the audit; no other caller has one
 
   Scope scope() const { return {org_id, team_id}; }
   bool Has(std::string_view feature) const { return features.find(feature) != features.end(); }

@@ -22,12 +22,12 @@ function newChannel(orgId) {
     let made = null;
     const kind = h('select', {id: 'dialog-kind', name: 'kind'}, KINDS.map(name => h('option', {value: name}, name)));
     await confirmChange({
-      title: 'New channel', button: 'Make it', asksWhy: false,
+      title: 'New channel', button: 'Make it',
       what: 'It is told of changes and failures by the monitors that name it. The owner of each address of kind email is asked first.',
       fields: [field('name', 'Name', {required: true, maxlength: 200}), {id: kind.id, label: 'Kind', input: kind},
                field('target', 'Its address, or addresses with spaces between them (of a feed none)')],
-      act: async ({name, kind: chosen, target: text}) => {
-        made = await ask('POST', `/orgs/${orgId}/channels`, {name, kind: chosen, ...targetOf(chosen, text)});
+      act: async ({name, kind: chosen, target: text, reason}) => {
+        made = await ask('POST', `/orgs/${orgId}/channels`, {name, kind: chosen, ...targetOf(chosen, text), reason});
       },
     });
     if (made) location.hash = `#/organisations/${orgId}/channels/${made.id}`;
@@ -49,9 +49,8 @@ export async function channels(main, [orgId]) {
 
 function change(path, c, again, {title, what, body, danger = false, method = 'POST', behind = '/update'}) {
   return may('operator') && h('button', {type: 'button', class: danger && 'final', click: async () => {
-    // What the public API is asked has no reason for the audit.
-    const done = await confirmChange({title: `${title}: ${c.name}`, what, button: title, danger, asksWhy: false,
-      act: () => ask(method, path + behind, body)});
+    const done = await confirmChange({title: `${title}: ${c.name}`, what, button: title, danger,
+      act: ({reason}) => ask(method, path + behind, {...body, reason})});
     if (done) again();
   }}, title);
 }

@@ -41,8 +41,8 @@ export async function schedules(main, _, filter) {
 function actions(s, again) {
   const button = (name, what, {title, path, reasonRequired}) => h('button', {type: 'button', click: async () => {
     const done = await confirmChange({
-      title: `${title}: ${s.name}`, what, button: title, reasonRequired, asksWhy: name !== 'trigger',
-      act: ({reason}) => ask('POST', path, name === 'trigger' ? {} : {reason}),
+      title: `${title}: ${s.name}`, what, button: title, reasonRequired,
+      act: ({reason}) => ask('POST', path, {reason}),
     });
     if (done) again(done);
   }}, title);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "api/operator/admin.h"
@@ -50,6 +51,23 @@ class AdminMonitors : public AdminTest {
   admin::Admin with_api{config, pool,   signals,     clock, metrics,
                         state,  fields, key_fetcher, log,   &tenant_api};
 };
+
+TEST_F(AdminMonitors, TheReasonOfWhatIsAskedForAnOrganisationIsTheAuditsAlone) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation();
+  const std::string channel = path + "/channels/" + base::Uuid::V4().ToString();
+  EXPECT_EQ(AskTenant(path + "/monitors", R"({"name":"n","reason":"they asked"})").status, 422);
+  EXPECT_EQ(AskTenant(channel, R"({"reason":"a mistake"})", "DELETE").status, 422);
+  EXPECT_EQ(AskTenant(channel, "", "DELETE").status, 422);
+  ASSERT_EQ(tenant_api.asked.size(), 3U);
+  EXPECT_EQ(tenant_api.asked[0].body, R"({"name":"n"})");
+  EXPECT_EQ(tenant_api.asked[0].reason, "they asked");
+  EXPECT_EQ(tenant_api.asked[1].body, "");
+  EXPECT_EQ(tenant_api.asked[1].reason, "a mistake");
+  EXPECT_EQ(tenant_api.asked[2].reason, std::nullopt);
+  EXPECT_EQ(AskTenant(path + "/monitors", R"({"reason":5})").status, 422);
+  EXPECT_EQ(AskTenant(channel, R"({"why":"a mistake"})", "DELETE").status, 422);
+  EXPECT_EQ(tenant_api.asked.size(), 3U) << "what this port refuses is not asked";
+}
 
 TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
   const std::string org = NewOrganisation();
@@ -166,7 +184,8 @@ TEST_F(AdminMonitors, AListOfRowsSaysWhyTheyFail) {
 
 class ApiForOperators : public ApiTest {
  public:
-  ApiExchange::Answer AskFor(const std::string& org, const std::string& path, const Json& body) {
+  ApiExchange::Answer AskFor(const std::string& org, const std::string& path, const Json& body,
+                             std::optional<std::string> reason = {}) {
     net::ServerRequest request;
     request.method = "POST";
     request.target = path;
@@ -174,7 +193,7 @@ class ApiForOperators : public ApiTest {
     request.headers = {{"content-type", "application/json"}};
     request.body = base::DumpJson(body);
     auto exchange = std::make_shared<ApiExchange>(std::move(request));
-    api.HandleFor(exchange, *base::Uuid::Parse(org), "ann");
+    api.HandleFor(exchange, *base::Uuid::Parse(org), {"ann", std::move(reason)});
     return exchange->Wait();
   }
 };
@@ -186,7 +205,9 @@ TEST_F(ApiForOperators, AMonitorIsMadeForTheOrganisationByTheSameRules) {
   EXPECT_EQ(Sql("select actor from audit where action = 'monitor.create'"), "operator ann");
   EXPECT_EQ(AskFor(acme.org_id, "/monitors", Json::object()).status, 422);
   const std::string id = Sql("select id from monitor");
-  EXPECT_EQ(AskFor(acme.org_id, "/monitors/" + id + "/update", {{"name", "new"}}).status, 200);
+  EXPECT_EQ(AskFor(acme.org_id, "/monitors/" + id + "/update", {{"name", "new"}}, "asked").status,
+            200);
+  EXPECT_EQ(Sql("select reason from audit where action = 'monitor.update'"), "asked");
   EXPECT_EQ(Sql("select name from monitor"), "new");
 }
 
