@@ -148,7 +148,7 @@ class Writer:
     def __init__(self, tenants, monitor):
         self.tenants, self.monitor = tenants, monitor  # by the cell
         self.at, self.number, self.confirmed = "", 0, None
-        self.taken, self.refused, self.wrong = [], 0, []  # when a name was taken; answers that nobody should get
+        self.taken, self.refused, self.wrong = [], 0, []  # (when a name was taken, where); answers that nobody should get
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.write)
         self.thread.start()
@@ -160,7 +160,7 @@ class Writer:
             answer = self.tenants[self.at].call("POST", f"/monitors/{self.monitor}/update", {"name": name})
             if answer.status == 200:
                 self.confirmed = name
-                self.taken.append(time.monotonic())
+                self.taken.append((time.monotonic(), self.at))
             elif answer.status == 421:
                 self.at = answer.json["cell"]
             elif answer.status == 503 and answer.json["error"] == "organisation_moving":
@@ -168,9 +168,10 @@ class Writer:
             else:
                 self.wrong.append(answer)
 
-    def pause_s(self, since):
-        """The longest time between two names that were taken."""
-        times = [at for at in self.taken if at >= since]
+    def pause_s(self, since, cell):
+        """The longest time between two names that were taken, until this cell takes them."""
+        wait_until("a name to be taken where it lives now", lambda: self.taken[-1][1] == cell)
+        times = [at for at, _ in self.taken if at >= since]
         return max(after - before for before, after in zip(times, times[1:]))
 
     def end(self):
@@ -301,8 +302,7 @@ def test_a_large_organisation_moves_under_load_with_kills_at_every_step_and_back
         finish(there(), LARGE_MAX_S)
         assert new_database.value(opened) == 1
         notes.append(f"there, with {kills} kills: {time.monotonic() - began:.1f} s; names were not taken for "
-                     f"{writer.pause_s(began):.1f} s, with {writer.refused} refused")
-        wait_until("a name to be taken at the new side", lambda: writer.at == "c3")
+                     f"{writer.pause_s(began, 'c3'):.1f} s, with {writer.refused} refused")
         kill_at_first(there("--remove", "--grace-h", "0"), [(" rows", 3)], dice)
         finish(there("--remove", "--grace-h", "0"), LARGE_MAX_S)
         assert old_database.value("SELECT count(*) FROM monitor_row") == 0
@@ -310,10 +310,7 @@ def test_a_large_organisation_moves_under_load_with_kills_at_every_step_and_back
         moved.post(f"/monitors/{large}/trigger", {})
         began, refused = time.monotonic(), writer.refused
         said = finish(back(), LARGE_MAX_S)
-        wait_until("a name to be taken at the old side again", lambda: writer.at == "")
-        taken = len(writer.taken)
-        wait_until("another one", lambda: len(writer.taken) > taken)
-        notes.append(f"back: {time.monotonic() - began:.1f} s; names were not taken for {writer.pause_s(began):.1f} s, with "
+        notes.append(f"back: {time.monotonic() - began:.1f} s; names were not taken for {writer.pause_s(began, ''):.1f} s, with "
                      f"{writer.refused - refused} refused\n{said}")
     finally:
         pages.end()
