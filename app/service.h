@@ -9,9 +9,9 @@
 #include "app/roles.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/cell_ports.h"
 #include "config/config.h"
 #include "config/config_fwd.h"
-#include "config/cell_ports.h"
 
 namespace vedette::app {
 
