@@ -29,7 +29,7 @@ struct Outgoing {
   SearchDependencies search;
 };
 
-// Who asks at the operator's port for an organisation, and why, both for the audit.
+// An operator who asks for an organisation, and the reason that is given; the audit has both.
 struct Operator {
   std::string name;
   std::optional<std::string> reason;

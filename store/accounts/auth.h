@@ -23,7 +23,7 @@ struct Caller {
   // While it is locked for a move: until when, as announced. It may read meanwhile.
   std::optional<base::Timestamp> organisation_moving_until;
   std::set<std::string, std::less<>> features;
-  domain::KeyScopes scopes;  // of an API key; any other credential has all
+  domain::KeyScopes scopes;           // of an API key; any other credential has all
   std::optional<std::string> reason;  // an operator's, for the audit; no other caller has one
 
   Scope scope() const { return {org_id, team_id}; }

@@ -1,6 +1,6 @@
--- Who has signed in at the operator's console by the identity provider. Only the SHA-256 of the token is stored. A role is
--- what the configuration gives for one of role_values; those alone are kept that gave one at the sign-in. Processes of the
--- version before know no such sessions, and refuse them.
+-- Sessions of people who signed in at the operator's console by the identity provider. Only the SHA-256 of the token
+-- is stored. A role is what the configuration gives for one of role_values; those alone are kept that gave one at
+-- the sign-in. Processes of the version before know no such sessions, and refuse them.
 create table console_session (
   token_sha256 bytea primary key check (length(token_sha256) = 32),
   id uuid not null unique,
