@@ -484,6 +484,9 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
     maps = of_kind(objects["everything"], "ConfigMap")
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "research-key").write_text("the key of the research service")
+    for folder, key in ("oidc", "client-secret"), ("admin-oidc", "secret"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / key).write_text("the secret of a client")
 
     def here(text):
         return text.replace("/etc/vedette", str(tmp_path))
