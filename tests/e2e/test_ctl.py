@@ -223,6 +223,12 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     assert set(ctl.json("overview")) >= {"members", "chunks", "deliveries", "monitors", "backlog", "jobs", "waits"}
     assert "jobs.lanes:" in overview and "waits.used" in overview
     assert ctl.json("me") == {"name": "default", "role": "admin"}
+    database.rows("insert into console_session values (decode(repeat('5e', 32), 'hex'), gen_random_uuid(), 'https://staff.example', "
+                  "'1', 'olli@staff.example', '{}', now(), now() + interval '1 hour') returning 1")
+    signed_in = ctl.json("console-sessions")["items"]
+    assert [one["name"] for one in signed_in] == ["olli@staff.example"]
+    ctl.text("console-session-end", signed_in[0]["id"], "--reason", "left a screen open")
+    assert ctl.json("console-sessions")["items"] == []
     assert ctl.json("audit-verify")["entries"] > 0
     audit = tidy(ctl.text("audit", "--limit", "100"))
     for word in ("org.create", "contract 7", "monitor.pause", "the site asked", "org.change", "not paid"):
