@@ -658,22 +658,22 @@ TEST_F(OperatorsCells, EachIsShownAsItSaysAndTheSilentOneAsSilent) {
   ASSERT_EQ(items.size(), 5U);
   EXPECT_EQ(items[0], (Json{{"cell", ""},
                             {"url", nullptr},
-                            {"reachable", true},
                             {"version", base::VersionAndCommit()},
                             {"organisations", 1},
                             {"monitors", 0},
                             {"checks_due", 0},
                             {"lag_ms", 0},
-                            {"undelivered_ms", nullptr}}));
+                            {"undelivered_ms", nullptr},
+                            {"reachable", true}}));
   EXPECT_EQ(items[1], (Json{{"cell", "c2"},
                             {"url", "https://c2.internal:9464"},
-                            {"reachable", true},
                             {"version", "1"},
                             {"organisations", 7},
                             {"monitors", 5},
                             {"checks_due", 3},
                             {"lag_ms", 2},
-                            {"undelivered_ms", 1}}));
+                            {"undelivered_ms", 1},
+                            {"reachable", true}}));
   EXPECT_EQ(items[2], (Json{{"cell", "c3"},
                             {"url", "https://c3.internal:9464"},
                             {"reachable", false},
