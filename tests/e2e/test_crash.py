@@ -36,7 +36,7 @@ def kill_in_the_middle(service, database, tick, after):
 
 
 def open_tick(database):
-    return wait_until("an open tick", lambda: database.value("SELECT tick_id FROM open_tick"))
+    return wait_until("an open tick", lambda: database.value("SELECT max(tick_id) FROM open_tick"))
 
 
 def check_books(database, tick, completed):
