@@ -276,6 +276,11 @@ std::string BaseFile(const ConfigKey& key) {
   if (key.environment == "VEDETTE_MAIL_RELAY") {
     return kProbeFile + "[api]\npublic_url=\"https://a\"\n[mail]\nfrom=\"a@a.example\"\n";
   }
+  if (key.section == "admin.oidc") {
+    return kProbeFile +
+           "[admin.oidc]\nissuer=\"https://a\"\nclient_id=\"c\"\npublic_url=\"https://c\"\n"
+           "viewers=[\"v\"]\n";
+  }
   if (key.section != "oidc") return kProbeFile;
   const bool fixed = key.name == "organisation";
   // The page to which the provider sends people back.
