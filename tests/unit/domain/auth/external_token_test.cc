@@ -133,7 +133,7 @@ TEST(IdToken, ItsRolesAreATextOrAListOfThemWhereverTheClaimIs) {
     EXPECT_EQ(RolesOf({{"groups", none}}, "groups"), Roles{}) << none;
   }
   EXPECT_EQ(RolesOf({{"groups", "a"}}, ""), Roles{}) << "nobody asks";
-  EXPECT_EQ(RolesOf({}, "/~2"), Roles{});
+  EXPECT_EQ(RolesOf(Json::object(), "/~2"), Roles{});
 }
 
 }  // namespace
