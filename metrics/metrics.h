@@ -174,8 +174,8 @@ class Metrics {
   // vedette_oauth_requests_total{endpoint,outcome}: of token, revoke and introspect, "ok" or the
   // answer's status; {assertion,replay} counts assertions that were sent again
   void AddOauthRequest(std::string_view endpoint, std::string_view outcome);
-  // vedette_jwks_fetches_total{owner,outcome}: fetches of published keys; owner is client or
-  // provider, outcome ok or failed
+  // vedette_jwks_fetches_total{owner,outcome}: fetches of published keys; owner is client,
+  // provider or console, outcome ok or failed
   void AddJwksFetch(std::string_view owner, std::string_view outcome);
   // vedette_oidc_keys_age_seconds: since the identity provider's keys were fetched, or since the
   // start where they never were; 0 without [oidc] or without the role api
