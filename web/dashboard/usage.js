@@ -9,6 +9,7 @@ const GROUPS = [['day', 'Day'], ['kind', 'Kind'], ['monitor', 'Monitor'], ['key'
 
 const DAY_MS = 86400000;
 const SHARES_SHOWN = 20;
+const ROWS_SHOWN = 200;  // of monitors or keys: drawing a thousand takes as long as asking for them
 
 const labelOf = row => row.day ?? row.monitor_name ?? row.monitor ?? row.key_name ?? row.key ?? row.kind ?? 'others';
 
@@ -23,11 +24,13 @@ export function daysOf(found) {
   return days;
 }
 
+const dearest = (rows, most) => rows.toSorted((a, b) => b.credits - a.credits).slice(0, most);
+
 // What most was spent on, as bars of the greatest.
 function shares(rows) {
   const most = Math.max(...rows.map(row => row.credits), 0);
   if (most === 0) return null;
-  return h('ol', {class: 'shares'}, rows.toSorted((a, b) => b.credits - a.credits).slice(0, SHARES_SHOWN).map(row => {
+  return h('ol', {class: 'shares'}, dearest(rows, SHARES_SHOWN).map(row => {
     const said = `${labelOf(row)}: ${number(row.credits)} credits`;
     return h('li', null, h('p', null, said), shareBar(said, row.credits / most));
   }));
@@ -41,6 +44,7 @@ export async function usage(filter) {
   const to = h('input', {type: 'date', value: new Date(new Date(found.to) - 1).toISOString().slice(0, 10)});
   const by = h('select', null, GROUPS.map(([v, text]) => h('option', {value: v, selected: v === group}, text)));
   const names = group.split(',');
+  const isLong = !names.includes('day') && found.rows.length > ROWS_SHOWN;
   const note = {
     monitor: 'Of checks, counted by monitor as long as history is kept, at the present price. The total is what was charged.',
     key: 'Jobs have the key that started them as long as they are kept. Checks have none.',
@@ -55,11 +59,12 @@ export async function usage(filter) {
     note && h('p', {class: 'note'}, note),
     group === 'day' && found.rows.length > 0 && barChart('Credits by day', 'credits', daysOf(found)),
     names.length === 1 && group !== 'day' && shares(found.rows),
+    isLong && h('p', {class: 'note'}, `The ${ROWS_SHOWN} that most was spent on, of ${number(found.rows.length)}. All are in the file.`),
     table('Usage', [
       ...names.map(name => [GROUPS.find(([v]) => v === name)[1], row => name === 'monitor' ? row.monitor_name ?? '–'
         : name === 'key' ? row.key_name ?? row.key ?? '–' : row[name] ?? '–']),
       ['Credits', row => number(row.credits), 'n'],
       ['Checks', row => number(row.checks), 'n'],
       ['Jobs', row => number(row.jobs), 'n'],
-    ], found.rows, 'Nothing was spent.'));
+    ], isLong ? dearest(found.rows, ROWS_SHOWN) : found.rows, 'Nothing was spent.'));
 }
