@@ -7,7 +7,7 @@ function(vedette_library name)
   target_link_libraries(vedette_${name} PUBLIC ${ARG_LINKS} Threads::Threads)
   precompiled(vedette_${name})
   if(VEDETTE_UNITY)
-    vedette_unity(vedette_${name} ${ARG_SOURCES})
+    vedette_unity(vedette_${name})
   endif()
 endfunction()
 

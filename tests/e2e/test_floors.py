@@ -438,27 +438,38 @@ def test_shell_scripts_parse():
 
 # Sources of which some may be compiled as one with the first (cmake/Unity.cmake).
 TOGETHER = {
-    "first": "namespace v {\nnamespace {\nint Twice(int n) { return 2 * n; }\nusing base::Json;\n}  // namespace\n}",
+    "first": "namespace v {\nnamespace {\nint Twice(int n) { return 2 * n; }\nint once = 1;\nusing base::Json;\n}  // namespace\n}",
     "same_name": "namespace v {\nnamespace {\nstruct Twice {\n  int n;\n};\n}  // namespace\n}",
     "mentions": "namespace v {\nint Four() { return Twice(2); }\n}",
     "member": "namespace v {\nint Six(const Number& n) { return n.Twice(); }  // Twice\n}",
     "same_alias": "namespace v {\nnamespace {\nusing base::Json;\n}  // namespace\n}",
     "other_alias": "namespace v {\nnamespace {\nusing Json = std::string;\n}  // namespace\n}",
+    "of_headers": "namespace v {\nint Eight() { return once + 7; }\n}",
     "macro": "#define TWO 2\n",
 }
 
 
-def test_sources_that_are_compiled_as_one_share_no_local_name(tmp_path):
+def test_local_names_of_sources_that_are_compiled_as_one_are_told_apart(tmp_path):
     for source, text in TOGETHER.items():
         (tmp_path / f"{source}.cc").write_text(text + "\n")
 
     def together(*sources):
-        done = subprocess.run([ROOT / "scripts" / "unity_groups", "1000", *(tmp_path / f"{s}.cc" for s in sources)],
+        done = subprocess.run([ROOT / "scripts" / "unity_groups", "1000", tmp_path / "units", *(tmp_path / f"{s}.cc" for s in sources)],
                               capture_output=True, text=True, check=True)
         return {Path(line.split(" ", 1)[1]).stem for line in done.stdout.splitlines()}
 
-    assert {s for s in TOGETHER if together("first", s) == {"first", s}} == {"member", "same_alias"}
-    assert together("first", "same_name", "member") == {"first", "member"}
+    def unit():
+        return [line for line in (tmp_path / "units" / "0.cc").read_text().splitlines() if "Twice" in line or "Json" in line]
+
+    # What could be another's, `once` in lower case and an alias of another namespace's name, keeps its name.
+    assert {s for s in TOGETHER if together("first", s) == {"first", s}} == {
+        "same_name", "mentions", "member", "same_alias", "other_alias"}
+    together("first", "mentions")
+    assert unit() == ["#define Twice Twice_0", "#undef Twice"]
+    together("first", "other_alias")
+    assert unit() == ["#define Json Json_1", "#undef Json"]
+    together("first", "member", "same_alias")
+    assert unit() == []
 
 
 # Words and turns that an international reader stumbles over, and what says the same plainly.
