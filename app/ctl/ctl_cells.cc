@@ -9,7 +9,7 @@
 #include "api/operator/admin_json.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/auth/cell.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/auth.h"
@@ -95,7 +95,8 @@ Json ShowCells(const std::vector<CellPort>& cells, const CallCell& call) {
 Json FindOrganisations(const std::vector<CellPort>& cells, const std::string& text,
                        const CallCell& call) {
   Json body = admin::NothingFound();
-  for (const CellAnswer& answer : AskEach(cells, "/admin/v1/orgs?q=" + UrlEncode(text), call)) {
+  for (const CellAnswer& answer :
+       AskEach(cells, "/admin/v1/orgs?q=" + UrlEncode(text), call)) {
     admin::AddFound(answer, &body);
   }
   return body;

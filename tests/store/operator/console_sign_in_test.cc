@@ -4,7 +4,8 @@
 
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 #include "tests/store/support/operator_support.h"
 #include "tests/store/support/provider_keys.h"
 #include "tests/support/jose.h"

@@ -5,6 +5,7 @@
 
 #include "api/operator/admin.h"
 #include "base/version.h"
+#include "config/lookup_config.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/row_values.h"
 #include "store/fleet/fleet.h"

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
 #include "store/signals.h"
