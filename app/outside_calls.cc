@@ -9,6 +9,7 @@
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "config/auth_config.h"
 #include "config/net_config.h"
 #include "config/parts.h"
@@ -137,7 +138,7 @@ CellPorts::CellPorts(base::EventLoop& loop, const config::Config& config,
       client_(loop, Inside(config.net)) {}
 
 void CellPorts::Ask(std::string path, std::string q, Done done) {
-  if (!q.empty()) path += "?q=" + UrlEncode(q);
+  if (!q.empty()) path += "?q=" + base::UrlEncode(q);
   loop_.Post([this, path = std::move(path), done = std::move(done)] {
     auto asked = std::make_shared<Asked>();
     asked->left = cells_.size();

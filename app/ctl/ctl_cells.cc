@@ -9,6 +9,7 @@
 #include "api/operator/admin_json.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
+#include "base/text.h"
 #include "config/parts.h"
 #include "domain/auth/cell.h"
 #include "store/accounts/accounts.h"
@@ -66,7 +67,7 @@ void EachRoute(const CellPort& cell, const CallCell& call,
         cell, fmt::format("/admin/v1/cell/routes?limit={}{}", kRoutesAtOnce, cursor), call);
     for (const Json& route : page.at("items")) take(route);
     if (!page.contains("next_cursor")) return;
-    cursor = "&cursor=" + UrlEncode(page["next_cursor"].get<std::string>());
+    cursor = "&cursor=" + base::UrlEncode(page["next_cursor"].get<std::string>());
   }
 }
 
@@ -96,7 +97,7 @@ Json FindOrganisations(const std::vector<CellPort>& cells, const std::string& te
                        const CallCell& call) {
   Json body = admin::NothingFound();
   for (const CellAnswer& answer :
-       AskEach(cells, "/admin/v1/orgs?q=" + UrlEncode(text), call)) {
+       AskEach(cells, "/admin/v1/orgs?q=" + base::UrlEncode(text), call)) {
     admin::AddFound(answer, &body);
   }
   return body;
