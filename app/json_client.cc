@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "config/net_config.h"
-
 namespace vedette::app {
 
 struct BlockingHttp::Impl {

@@ -13,7 +13,9 @@
 
 #include "base/event_loop.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/lookup_config.h"
+#include "config/net_config.h"
+#include "config/parts.h"
 #include "domain/email/address.h"
 #include "net/dns_records.h"
 #include "net/public_address.h"

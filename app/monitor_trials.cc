@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "config/config.h"
+#include "config/delivery_config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
+#include "config/server_config.h"
 #include "domain/monitor/field_description.h"
 
 namespace vedette::app {

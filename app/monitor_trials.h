@@ -12,8 +12,6 @@
 #include "base/fair_share.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
-#include "config/net_config.h"
-#include "config/role_config.h"
 #include "delivery/sender.h"
 #include "lease/live.h"
 #include "store/session.h"
@@ -23,8 +21,8 @@ namespace vedette::app {
 
 // The API's way to the web probe. [api] previews_in_flight_max rows are looked at at once;
 // organisations share them (base/fair_share.h), and what is over a share is refused whole. Built
-// and destroyed while the loop does not run; Serves and Preview on any thread. `probes` must
-// outlive this object.
+// and destroyed while the loop does not run; Serves and Preview on any thread. `probes` and
+// `config` must outlive this object.
 class MonitorPreview final : public api::Previewer {
  public:
   MonitorPreview(base::EventLoop& loop, ProbeSet& probes, const base::Clock& clock,
@@ -38,14 +36,14 @@ class MonitorPreview final : public api::Previewer {
   class Run;
   struct Pages {
     std::unique_ptr<worker::WebProbe> probe;
-    config::ProbeConfig config;
+    const config::ProbeConfig& config;
   };
 
   void Start(const api::PreviewRequest& request, Done done);
 
   base::EventLoop& loop_;
   const base::Clock& clock_;
-  const config::PreviewsConfig config_;
+  const config::PreviewsConfig& config_;
   std::map<domain::Tier, Pages> tiers_;  // those that are served
   // Loop thread.
   base::FairShares<base::Uuid> rows_;

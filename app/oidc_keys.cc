@@ -3,7 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 #include "domain/auth/jwk_set.h"
 
 namespace vedette::app {

@@ -9,7 +9,11 @@
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "base/text.h"
+#include "config/auth_config.h"
+#include "config/net_config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 
 namespace vedette::app {
 namespace {
@@ -21,9 +25,9 @@ config::NetConfig OwnConnections(config::NetConfig net, int calls_max) {
 
 }  // namespace
 
-OutsideCalls::OutsideCalls(base::EventLoop& loop, config::NetConfig net, int calls_max)
+OutsideCalls::OutsideCalls(base::EventLoop& loop, const config::NetConfig& net, int calls_max)
     : loop_(loop),
-      client_(loop, OwnConnections(std::move(net), calls_max)),
+      client_(loop, OwnConnections(net, calls_max)),
       under_way_(static_cast<std::size_t>(calls_max), base::kUsualReserve) {}
 
 void OutsideCalls::Begin(const base::Uuid& org_id, std::function<void(Place)> begin) {
@@ -134,7 +138,7 @@ CellPorts::CellPorts(base::EventLoop& loop, const config::Config& config,
       client_(loop, Inside(config.net)) {}
 
 void CellPorts::Ask(std::string path, std::string q, Done done) {
-  if (!q.empty()) path += "?q=" + UrlEncode(q);
+  if (!q.empty()) path += "?q=" + base::UrlEncode(q);
   loop_.Post([this, path = std::move(path), done = std::move(done)] {
     auto asked = std::make_shared<Asked>();
     asked->left = cells_.size();

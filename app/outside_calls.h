@@ -15,7 +15,6 @@
 #include "base/uuid.h"
 #include "config/cell_ports.h"
 #include "config/config_fwd.h"
-#include "config/net_config.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 
@@ -33,7 +32,7 @@ class OutsideCalls {
     kOrganisationsTaken  // the organisation has its share under way
   };
 
-  OutsideCalls(base::EventLoop& loop, config::NetConfig net, int calls_max);
+  OutsideCalls(base::EventLoop& loop, const config::NetConfig& net, int calls_max);
 
   // Any thread. `begin` is called once, on the loop; where the place is taken, End follows.
   void Begin(const base::Uuid& org_id, std::function<void(Place)> begin);

@@ -7,7 +7,13 @@
 #include <utility>
 #include <variant>
 
-#include "config/config.h"
+#include "config/browser_config.h"
+#include "config/database_config.h"
+#include "config/net_config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
+#include "config/role_config.h"
+#include "config/security_config.h"
 #include "store/async.h"
 #include "store/monitors/logins.h"
 #include "worker/probes/http_probe.h"
@@ -189,7 +195,7 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
       clock_(clock),
       metrics_(metrics),
       policy_(policy),
-      net_(WithUserAgent(config.net)),
+      net_(std::make_unique<const config::NetConfig>(WithUserAgent(config.net))),
       pages_budget_(config.worker.pages_held_bytes_max, kBudgetReserve),
       questions_budget_(config.worker.questions_held_bytes_max, kBudgetReserve),
       // Tenants' pages: polite. The operator's own services and models: as many as each carries.
@@ -213,9 +219,12 @@ ProbeSet::ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Met
                                                                  log.For("worker"))),
       null_change_share_(config.testing.null_change_share) {
   for (const auto& [name, probe] : config.probes) {
-    tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe};
+    tiers_[*domain::ParseTier(name)] = {probe.kind, Build(probe), probe.timeout_ms,
+                                        probe.deadline_ms, probe.attempts_max};
   }
 }
+
+ProbeSet::~ProbeSet() = default;
 
 template <typename Probe, typename... Args>
 Probe* ProbeSet::Own(Args&&... args) {
@@ -227,7 +236,7 @@ Probe* ProbeSet::Own(Args&&... args) {
 
 std::unique_ptr<worker::WebProbe> ProbeSet::NewWebProbe(const config::ProbeConfig& probe) {
   return std::make_unique<worker::WebProbe>(
-      loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_, probe, net_,
+      loop_, page_client_, parse_pool_, policy_, memory_, pages_budget_, probe, *net_,
       obey_robots_ ? &robots_ : nullptr, config::Renders(probe) ? renderer_ : nullptr,
       logins_.get());
 }

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "config/config_fwd.h"
-#include "config/net_config.h"
 #include "domain/monitor/enums.h"
 #include "html/fetch.h"
 #include "html/page_memory.h"
@@ -50,6 +49,7 @@ class ProbeSet {
   ProbeSet(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
            const net::AddressPolicy& policy, const config::Config& config, const base::Logger& log,
            net::Renderer* fleet = nullptr, store::Pool* logins = nullptr);
+  ~ProbeSet();
 
   const std::map<domain::Tier, worker::TierProbe>& tiers() const { return tiers_; }
 
@@ -76,7 +76,7 @@ class ProbeSet {
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const net::AddressPolicy& policy_;
-  const config::NetConfig net_;
+  const std::unique_ptr<const config::NetConfig> net_;
   // The bytes of all pages and answers of the process, and those of its questions. Two, because a
   // question is held while its answer waits for room: in one, questions could keep each other's
   // answers out.

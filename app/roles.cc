@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "worker/jobs/job_pipeline.h"
 
 namespace vedette::app {

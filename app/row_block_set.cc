@@ -3,7 +3,10 @@
 #include <utility>
 
 #include "base/json.h"
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/lookup_config.h"
+#include "config/net_config.h"
+#include "config/parts.h"
 #include "domain/email/finders.h"
 #include "worker/blocks/find_email.h"
 #include "worker/blocks/investigate_block.h"

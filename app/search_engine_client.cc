@@ -11,8 +11,9 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
-#include "config/config.h"
-#include "config/lookup_config.h"
+#include "config/net_config.h"
+#include "config/parts.h"
+#include "config/search_config.h"
 #include "domain/search/opensearch.h"
 
 namespace vedette::app {

@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "config/auth_config.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/async.h"
 

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/cell_ports.h"
-#include "config/config.h"
 #include "config/config_fwd.h"
+#include "config/parts.h"
 
 namespace vedette::app {
 

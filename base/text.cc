@@ -187,6 +187,22 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string UrlEncode(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (IsAsciiDigit(c) || IsAsciiLetter(c) ||
+        std::string_view("-._~").find(c) != std::string_view::npos) {
+      encoded += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
+  return encoded;
+}
+
 std::optional<std::string> ClosestWord(std::string_view word, const std::vector<std::string>& known,
                                        std::size_t typos_max) {
   std::optional<std::string> closest;

@@ -83,6 +83,10 @@ inline bool HasWebScheme(std::string_view url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
+// A text as it may stand in a segment of a URL's path, in its query or in a form: every byte but
+// A to Z, a to z, 0 to 9 and -._~ becomes %XX.
+std::string UrlEncode(std::string_view text);
+
 // The word of `known` that a typist probably meant: the first one with the fewest insertions,
 // deletions and replacements of bytes between it and `word`. Empty where even that one needs more
 // than `typos_max` of them. Takes time in the product of the lengths. Pure.

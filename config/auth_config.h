@@ -5,28 +5,11 @@
 #include <string>
 #include <vector>
 
-// Keys of [security], and of credentials other than API keys: [oauth], [oidc] and [admin.oidc].
-// config/config.h says what all of it is.
+// Keys of credentials other than API keys: [oauth], [oidc] and [admin.oidc].
+// config/parts.h says what all of it is.
 namespace vedette::config {
 
 using std::chrono::milliseconds;
-
-struct SecurityConfig {
-  // 32 bytes, decoded from 64 hex digits; empty when not set. Its id is the first 8 hex digits of
-  // its SHA-256, computed where it is used.
-  std::string encryption_key;
-  // Former keys, for reading only.
-  std::vector<std::string> encryption_keys_old;
-
-  bool operator==(const SecurityConfig&) const = default;
-};
-
-// Which cell this fleet is: domain/auth/cell.h.
-struct CellConfig {
-  std::string id;  // empty: the first, or the only one
-
-  bool operator==(const CellConfig&) const = default;
-};
 
 // OAuth clients and their tokens: docs/authentication.md.
 struct OauthConfig {

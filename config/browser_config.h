@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-// Keys of [browser]. config/config.h says what all of it is.
+// Keys of [browser]. config/parts.h says what all of it is.
 namespace vedette::config {
 
 struct BrowserConfig {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -404,6 +405,70 @@ void FollowKeys(Config* config) {
 }
 
 }  // namespace
+
+Config::Config() : Config(std::make_unique<Parts>()) {}
+
+Config::Config(const Config& other) : Config(std::make_unique<Parts>(*other.parts_)) {}
+
+Config& Config::operator=(const Config& other) {
+  *parts_ = *other.parts_;
+  return *this;
+}
+
+Config::~Config() = default;
+
+Config::Config(std::unique_ptr<Parts> parts)
+    : database(parts->database),
+      api(parts->api),
+      api_memory(parts->api_memory),
+      waits(parts->waits),
+      previews(parts->previews),
+      public_url(parts->public_url),
+      cell(parts->cell),
+      oauth(parts->oauth),
+      jwks(parts->jwks),
+      oidc(parts->oidc),
+      sessions(parts->sessions),
+      dashboard(parts->dashboard),
+      admin(parts->admin),
+      admin_tokens(parts->admin_tokens),
+      admin_roles(parts->admin_roles),
+      admin_oidc(parts->admin_oidc),
+      health(parts->health),
+      security(parts->security),
+      net(parts->net),
+      log(parts->log),
+      probes(parts->probes),
+      prices_mc(parts->prices_mc),
+      render_mc(parts->render_mc),
+      email(parts->email),
+      mail_domains(parts->mail_domains),
+      find_email_prices(parts->find_email_prices),
+      reverse_email_price(parts->reverse_email_price),
+      age_price(parts->age_price),
+      cents_per_credit(parts->cents_per_credit),
+      limits(parts->limits),
+      retention(parts->retention),
+      scheduler(parts->scheduler),
+      worker(parts->worker),
+      delivery(parts->delivery),
+      mail(parts->mail),
+      jobs(parts->jobs),
+      workflows(parts->workflows),
+      lookups(parts->lookups),
+      age(parts->age),
+      providers(parts->providers),
+      gravatar(parts->gravatar),
+      smtp(parts->smtp),
+      search(parts->search),
+      investigations(parts->investigations),
+      browser(parts->browser),
+      testing(parts->testing),
+      parts_(std::move(parts)) {}
+
+bool Config::operator==(const Config& other) const {
+  return *parts_ == *other.parts_;
+}
 
 std::string_view DefaultConfigText() {
   return kEmbedded[0].second;

@@ -4,9 +4,13 @@
 // key recompiles what reads it and nothing else.
 namespace vedette::config {
 
+struct AdminOidcConfig;
 struct AgeConfig;
 struct ApiMemoryConfig;
+struct BrowserConfig;
+struct CellConfig;
 struct Config;
+struct DashboardConfig;
 struct DatabaseConfig;
 struct DeliveryConfig;
 struct EmailConfig;
@@ -21,8 +25,8 @@ struct LimitsConfig;
 struct LlmProviderConfig;
 struct LogConfig;
 struct LookupsConfig;
+struct MailConfig;
 struct MailDomainsConfig;
-struct BrowserConfig;
 struct NetConfig;
 struct OauthConfig;
 struct OidcConfig;

@@ -6,7 +6,7 @@
 #include <vector>
 
 // Keys of [database], and of [testing], which the project's own tests set.
-// config/config.h says what all of it is.
+// config/parts.h says what all of it is.
 namespace vedette::config {
 
 using std::chrono::milliseconds;

@@ -6,7 +6,7 @@
 #include <optional>
 
 // Keys of [limits] and [retention].
-// config/config.h says what all of it is.
+// config/parts.h says what all of it is.
 namespace vedette::config {
 
 struct LimitsConfig {

@@ -2,40 +2,14 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-// Keys of [probes.<tier>], [scheduler], [worker], [delivery], [jobs] and [workflows].
-// config/config.h says what all of it is.
+// Keys of [scheduler] and [worker].
+// config/parts.h says what all of it is.
 namespace vedette::config {
 
 using std::chrono::milliseconds;
-
-// How one tier is observed.
-struct ProbeConfig {
-  std::string kind;  // web, http, llm, null (benchmarks only)
-  std::string url;
-  std::string model;
-  std::string api_key;         // from api_key or api_key_file
-  std::string signing_secret;  // from signing_secret or signing_secret_file
-  milliseconds timeout_ms;     // bounds one attempt
-  int attempts_max;            // attempts within the check's deadline
-  milliseconds deadline_ms;    // bounds the check, retries included; at most 10 minutes
-  std::size_t body_bytes_max;
-  std::string render;  // never, auto, always: which pages have their scripts run; kind web
-  // Settings of the model (kind llm, and web with a model).
-  std::optional<double> temperature;  // empty: not sent
-  int tokens_max;                     // of one answer
-  std::string tokens_max_field;       // how the model's server calls it
-  std::string answer_format;          // json_schema, json_object, text
-
-  // About 4,000 tokens of a page's text are given to the model; 0 = none is fetched. It has no key.
-  std::size_t page_text_bytes_max = 16'384;
-
-  bool operator==(const ProbeConfig&) const = default;
-};
 
 struct SchedulerConfig {
   double spread;  // share of the period
@@ -93,93 +67,6 @@ struct WorkerConfig {
   std::size_t rows_held_bytes_max = std::size_t{256} << 20;
 
   bool operator==(const WorkerConfig&) const = default;
-};
-
-struct DeliveryConfig {
-  milliseconds timeout_ms;  // one attempt, everything included
-  milliseconds lease_ms;
-  milliseconds backoff_first_ms;
-  milliseconds backoff_max_ms;
-  milliseconds backoff_window_ms;
-  int in_flight_max;
-  int breaker_failures;  // in a row, until it opens
-
-  // The rest has no keys. Receivers that are slow, or not known yet, have as many attempts of their
-  // own as the others: LoadConfig makes it in_flight_max.
-  int slow_in_flight_max = 512;
-  milliseconds poll_ms{1'000};
-  double backoff_jitter = 0.2;  // +- share
-  // How long deliveries may wait behind an open breaker, where they do not age: 7 days.
-  milliseconds breaker_age_max_ms{604'800'000};
-  int in_flight_per_endpoint_max = 16;
-  int tests_in_flight_max = 64;       // webhook tests under way in one process
-  milliseconds slow_after_ms{1'000};  // an attempt under way for longer makes its receiver slow
-  milliseconds breaker_interval_ms{30'000};  // between attempts at a receiver whose breaker is open
-  std::size_t answer_bytes_max = 4096;       // of a receiver's answer, kept for the operator
-  // The size of a job's callback; over it the result is left out, and the receiver reads
-  // /job-status.
-  std::size_t body_bytes_max = std::size_t{1} << 20;
-  std::size_t bodies_held_bytes_max = std::size_t{64}
-                                      << 20;  // callbacks that the process sends now
-  // Outcomes are gathered for this long, or until there are this many.
-  milliseconds settle_delay_ms{10};
-  int settle_max = 500;
-  milliseconds drain_timeout_ms{11'000};  // for attempts in flight: a little more than timeout_ms
-
-  bool operator==(const DeliveryConfig&) const = default;
-};
-
-// The relay that e-mail of channels goes to (docs/channels.md).
-struct MailConfig {
-  std::string relay;     // "smtps://user@host:465"; empty: there is no e-mail
-  std::string password;  // from password or password_file
-  std::string from;      // the address that e-mail is from
-
-  bool operator==(const MailConfig&) const = default;
-};
-
-// The engine of jobs. Slots are rows in flight in one process, but those of `transform`, which are
-// parts that are being computed.
-struct JobsConfig {
-  int slots_transform;
-  int slots_lookup;
-  int slots_research;
-  int open_per_org_max;
-
-  // The rest has no keys.
-  int slots_smtp = 256;
-  int parts_held_max = 16;      // of transform, claimed ahead
-  double newcomer_share = 0.1;  // of a lane that an organisation that is alone leaves free
-  double waited_share = 0.25;   // of a lane that is kept for jobs that a client waits for
-  // Parts of one job in one transaction (small jobs share theirs, a lookup counting as an eighth of
-  // a part), how long a finished part waits for others of its job, and how long the finished rows
-  // of a part that goes on wait to be recorded.
-  int record_chunks_max = 8;
-  milliseconds record_delay_ms{5};
-  milliseconds record_partial_delay_ms{1'000};
-  std::size_t part_bytes_max = std::size_t{4} << 20;  // the rows of one part, as JSON
-  int attempts_max = 3;                               // at one row, within its time
-  milliseconds wait_lane_ms{60'000};  // until a part that no worker serves moves to another lane
-  milliseconds keeper_ms{5'000};      // between looks at deadlines, orphans and retention
-
-  bool operator==(const JobsConfig&) const = default;
-};
-
-// [workflows].
-struct WorkflowsConfig {
-  std::chrono::hours run_timeout;          // a run's deadline
-  int runs_active_per_org_max;             // that have not ended
-  std::size_t run_data_bytes_per_org_max;  // of the rows of its runs that are kept
-  bool csv_formula_guard;                  // whether cells that spreadsheets compute are defused
-  std::int64_t verify_email_mc;            // [prices.workflow] verify_email: of a row
-
-  // These have no keys.
-  int workflows_per_org_max = 1000;  // that are not deleted (409 over it)
-  int window_rows = 4096;            // of one block that are open at once
-  // The size of the rows that go along with a callback, as JSON; over it there is a link alone.
-  std::size_t inline_results_bytes_max = 262'144;
-
-  bool operator==(const WorkflowsConfig&) const = default;
 };
 
 }  // namespace vedette::config

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "base/uuid.h"
+#include "config/config.h"
 #include "config/setting_files.h"
 #include "domain/channel/mail_relay.h"
 #include "domain/email/address.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/email/finders.h"
 
 // What no key can decide alone: which settings go together, which providers there are, and which of

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "config/net_config.h"
+#include "config/server_config.h"
 
 namespace vedette::net {
 

@@ -16,7 +16,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/text.h"
-#include "config/net_config.h"
+#include "config/server_config.h"
 #include "net/http_connection.h"
 
 namespace vedette::net {

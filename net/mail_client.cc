@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/delivery_config.h"
 #include "config/net_config.h"
 #include "net/poller.h"
 #include "net/public_address.h"

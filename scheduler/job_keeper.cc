@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "domain/job/job.h"
 #include "store/jobs/keeper.h"
 

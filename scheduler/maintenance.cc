@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "domain/auth/principal.h"
 #include "domain/email/verdict.h"
 #include "store/audit_chain.h"

@@ -4,7 +4,8 @@
 #include <thread>
 #include <utility>
 
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "lease/health_log.h"
 
 namespace vedette::scheduler {

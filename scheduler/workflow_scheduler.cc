@@ -5,7 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "domain/job/job.h"
 #include "domain/workflow/run_schedule.h"
 

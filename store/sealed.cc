@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "base/crypto.h"
-#include "config/auth_config.h"
+#include "config/security_config.h"
 
 namespace vedette::store {
 

@@ -30,13 +30,7 @@ std::string FormText(const std::vector<std::pair<std::string_view, std::string>>
   std::string text;
   for (const auto& [name, value] : pairs) {
     if (!text.empty()) text += '&';
-    text.append(name).append("=");
-    for (const char c : value) {
-      const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
-                         std::string_view("-._~").find(c) != std::string_view::npos;
-      text += plain ? std::string(1, c)
-                    : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    }
+    text.append(name).append("=").append(base::UrlEncode(value));
   }
   return text;
 }

@@ -13,7 +13,8 @@
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/server_config.h"
 #include "domain/text/limits.h"
 
 namespace vedette::admin {

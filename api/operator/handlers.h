@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
-#include "config/auth_config.h"
 #include "config/config_fwd.h"
 #include "domain/search/fields.h"
 #include "metrics/metrics.h"

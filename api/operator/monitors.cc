@@ -13,7 +13,7 @@
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/monitor.h"
 #include "domain/monitor/monitor_json.h"

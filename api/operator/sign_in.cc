@@ -8,7 +8,8 @@
 #include "api/operator/handlers.h"
 #include "base/json.h"
 #include "base/key_pair.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 #include "store/accounts/access_tokens.h"
 
 namespace vedette::admin {

@@ -9,6 +9,7 @@
 
 #include "api/operator/handlers.h"
 #include "base/uuid.h"
+#include "config/net_config.h"
 #include "config/rules.h"
 #include "net/public_address.h"
 

@@ -13,7 +13,9 @@
 #include "api/tenant/workflows/run_start.h"
 #include "api/tenant/workflows/workflow_calls.h"
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
+#include "config/server_config.h"
 #include "domain/auth/jwt.h"
 
 namespace vedette::api {

@@ -10,7 +10,9 @@
 #include "api/kit/query_reader.h"
 #include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"
-#include "config/config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "domain/auth/cell.h"
 #include "store/accounts/cells.h"
 

@@ -2,7 +2,7 @@
 #include "api/kit/ledger.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/money/money.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/ledger.h"

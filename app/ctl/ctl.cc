@@ -20,7 +20,7 @@
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "config/parts.h"
 
 namespace vedette::app {
 namespace {

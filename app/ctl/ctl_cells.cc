@@ -9,7 +9,8 @@
 #include "api/operator/admin_json.h"
 #include "app/ctl/ctl_commands.h"
 #include "app/ctl/ctl_text.h"
-#include "config/config.h"
+#include "base/text.h"
+#include "config/parts.h"
 #include "domain/auth/cell.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/auth.h"
@@ -66,7 +67,7 @@ void EachRoute(const CellPort& cell, const CallCell& call,
         cell, fmt::format("/admin/v1/cell/routes?limit={}{}", kRoutesAtOnce, cursor), call);
     for (const Json& route : page.at("items")) take(route);
     if (!page.contains("next_cursor")) return;
-    cursor = "&cursor=" + UrlEncode(page["next_cursor"].get<std::string>());
+    cursor = "&cursor=" + base::UrlEncode(page["next_cursor"].get<std::string>());
   }
 }
 
@@ -95,7 +96,8 @@ Json ShowCells(const std::vector<CellPort>& cells, const CallCell& call) {
 Json FindOrganisations(const std::vector<CellPort>& cells, const std::string& text,
                        const CallCell& call) {
   Json body = admin::NothingFound();
-  for (const CellAnswer& answer : AskEach(cells, "/admin/v1/orgs?q=" + UrlEncode(text), call)) {
+  for (const CellAnswer& answer :
+       AskEach(cells, "/admin/v1/orgs?q=" + base::UrlEncode(text), call)) {
     admin::AddFound(answer, &body);
   }
   return body;

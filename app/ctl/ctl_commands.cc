@@ -485,20 +485,10 @@ void ReplacePlaceholder(std::string* target, std::string_view key, std::string_v
   const std::string placeholder = fmt::format("{{{}}}", key);
   const std::size_t at = target->find(placeholder);
   if (at == std::string::npos) throw std::logic_error("no placeholder " + placeholder);
-  target->replace(at, placeholder.size(), UrlEncode(value));
+  target->replace(at, placeholder.size(), base::UrlEncode(value));
 }
 
 }  // namespace
-
-std::string UrlEncode(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
-                       std::string_view("-._~").find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return encoded;
-}
 
 std::span<const CtlCommand> CtlCommands() {
   static const std::vector<CtlCommand> kCommands = [] {
@@ -552,7 +542,7 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
     } else if (option.place == Place::kQuery && given) {
       const bool first = query.empty() && command.path.find('?') == std::string_view::npos;
       const std::string value =
-          option.type == Type::kSwitch ? "true" : UrlEncode(it->second.front());
+          option.type == Type::kSwitch ? "true" : base::UrlEncode(it->second.front());
       query += fmt::format("{}{}={}", first ? "?" : "&", option.key, value);
     } else if (option.place == Place::kBody && option.type == Type::kList) {
       // One that is not given stays as it is; --none is a list without elements.

@@ -62,9 +62,6 @@ std::span<const CtlCommand> CtlCommands();
 // lists joined, and the cursor is that of `next`.
 void AddAnswer(const base::Json& next, base::Json* all);
 
-// A text as it may stand in a path's segment or a query.
-std::string UrlEncode(std::string_view text);
-
 // What was given on the command line, by flag; an option that was not given is absent.
 using CtlValues = std::map<std::string_view, std::vector<std::string>>;
 

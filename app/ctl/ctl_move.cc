@@ -15,7 +15,8 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "base/version.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "metrics/metrics.h"
 #include "store/move/org_move.h"
 

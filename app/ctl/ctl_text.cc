@@ -177,11 +177,11 @@ std::string OneOf(Kind kind, const std::string& name, const base::Json& candidat
 std::string IdOf(Kind kind, const std::string& name, const std::string& organisation,
                  const AskAdmin& ask) {
   if (kind == Kind::kTeam) {
-    return OneOf(kind, name, ask("/admin/v1/orgs/" + UrlEncode(organisation)).at("teams"));
+    return OneOf(kind, name, ask("/admin/v1/orgs/" + base::UrlEncode(organisation)).at("teams"));
   }
   const base::Json found = ask(fmt::format("/admin/v1/{}?q={}&limit={}",
                                            kind == Kind::kOrganisation ? "orgs" : "monitors",
-                                           UrlEncode(name), kCandidatesMax));
+                                           base::UrlEncode(name), kCandidatesMax));
   if (found.contains("next_cursor")) {
     throw RequestFailed(
         kConflict,

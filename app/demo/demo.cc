@@ -21,6 +21,9 @@
 #include "app/service.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/auth_config.h"
+#include "config/limits_config.h"
+#include "config/server_config.h"
 #include "net/http_server.h"
 
 namespace vedette::app {

@@ -7,7 +7,7 @@
 
 #include "app/demo/demo_servers.h"
 #include "app/process.h"
-#include "config/config.h"
+#include "config/parts.h"
 
 namespace vedette::app {
 

@@ -1,7 +1,9 @@
 #include "app/service/role_parts.h"
 
 #include "app/probe_set.h"
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/parts.h"
+#include "config/search_config.h"
 
 namespace vedette::app {
 namespace {

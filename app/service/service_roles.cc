@@ -10,9 +10,15 @@
 #include "api/tenant/workflows/scheduled_start.h"
 #include "app/mail_check.h"
 #include "app/service/role_parts.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/delivery_config.h"
 #include "config/lookup_config.h"
 #include "config/net_config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
+#include "config/role_config.h"
+#include "config/search_config.h"
+#include "config/server_config.h"
 #include "html/selector.h"
 
 namespace vedette::app {
@@ -218,9 +224,10 @@ void WorkerRole::BuildChecks(const Core& core, store::Pool& pool, ProbeSet& prob
 void WorkerRole::BuildJobs(const Core& core, store::Pool& pool, ProbeSet& probes) {
   worker::TierProbes tiers;
   for (const auto& [tier, probe] : probes.tiers()) {
-    tiers[tier] = {probe.probe, probe.config};
-    if (!config::Renders(probe.config)) continue;
-    tiers[tier].unrendered_mc = core.config.prices_mc.at(std::string(domain::TierName(tier)));
+    const std::string name(domain::TierName(tier));
+    tiers[tier] = {probe.probe, probe.timeout, probe.deadline};
+    if (!config::Renders(core.config.probes.at(name))) continue;
+    tiers[tier].unrendered_mc = core.config.prices_mc.at(name);
   }
   row_blocks_ = std::make_unique<RowBlockSet>(
       loop_, core.clock, core.metrics, probes.service_client(), probes.service_budgets(),

@@ -7,7 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
-#include "config/auth_config.h"
+#include "config/security_config.h"
 #include "store/audit.h"
 #include "store/sealed.h"
 #include "store/sql.h"

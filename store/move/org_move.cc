@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/auth_config.h"
 #include "config/database_config.h"
+#include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/migrate.h"
 #include "store/move/copying_sql.h"

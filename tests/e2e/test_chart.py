@@ -327,8 +327,8 @@ def config_defaults():
 
 def drain_times_ms():
     """Those of the API, the admin port, a worker and the deliveries; all but the worker's have no keys."""
-    net = (ROOT / "config" / "net_config.h").read_text() + (ROOT / "config" / "role_config.h").read_text()
-    constants = [int(ms.replace("'", "")) for ms in re.findall(r"drain_timeout_ms(?: = milliseconds\(|\{)([\d']+)", net)]
+    parts = "".join(path.read_text() for path in sorted((ROOT / "config").glob("*_config.h")))
+    constants = [int(ms.replace("'", "")) for ms in re.findall(r"drain_timeout_ms(?: = milliseconds\(|\{)([\d']+)", parts)]
     assert len(constants) == 3, constants
     return [*constants, config_defaults()["worker"]["drain_timeout_ms"]]
 

@@ -170,8 +170,9 @@ def test_headers_are_included_once():
     assert [name(p) for p in SOURCES + TESTS if p.suffix == ".h" and "#pragma once" not in p.read_text()] == []
 
 
-def including(header):
-    """The sources, tests included, that include a header, by way of others too."""
+@functools.lru_cache(None)
+def included_by_sources():
+    """What each source, tests included, includes, by way of others too."""
     includes = {name(path): [target for _, target in INCLUDE.findall(path.read_text())] for path in SOURCES + TESTS}
 
     @functools.lru_cache(None)
@@ -181,17 +182,69 @@ def including(header):
             found |= {target} | reach(target)
         return found
 
-    return sorted(file for file in includes if file.endswith(".cc") and header in reach(file))
+    return {file: reach(file) for file in includes if file.endswith(".cc")}
+
+
+def including(header):
+    return sorted(file for file, headers in included_by_sources().items() if header in headers)
 
 
 # What a build costs is what its sources include (docs/decisions/0050-light-to-build.md). A header that only passes JSON on
-# includes base/json_text.h; one that only passes parts of the configuration on includes config/config_fwd.h.
-@pytest.mark.parametrize("header, most", [("nlohmann/json.hpp", 450), ("config/config.h", 188)])
-def test_what_is_dear_to_include_is_included_no_more_than_today(header, most):
-    sources = including(header)
-    assert len(sources) > most / 2, f"{header}: is this still what is included?"
-    assert len(sources) <= most, (f"{len(sources)} sources include {header}, and {most} did: include it where its names are "
-                                  "used, and nothing but base/json_text.h or config/config_fwd.h in headers that pass it on")
+# includes base/json_text.h.
+def test_what_is_dear_to_include_is_included_no_more_than_today():
+    sources, most = including("nlohmann/json.hpp"), 450
+    assert len(sources) > most / 2, "is this still what is included?"
+    assert len(sources) <= most, (f"{len(sources)} sources include nlohmann/json.hpp, and {most} did: include it where its names "
+                                  "are used, and nothing but base/json_text.h in headers that pass it on")
+
+
+# A source that reads parts of the configuration includes config/parts.h and theirs, and a header that only refers to some
+# config/config_fwd.h.
+SOURCES_OF_A_KEY_MAX = 60  # tests included
+KEY_TABLE = "config/keys.cc"
+
+
+@pytest.mark.parametrize("part", sorted(path.name for path in (ROOT / "config").glob("*_config.h")))
+def test_a_new_key_compiles_few_sources_again(part):
+    again = {*including(f"config/{part}"), KEY_TABLE}
+    assert len(again) > 2, f"config/{part}: is this still a part that is read?"
+    assert len(again) <= SOURCES_OF_A_KEY_MAX, (
+        f"{len(again)} sources include config/{part}, and {SOURCES_OF_A_KEY_MAX} may: a header that only refers to a part "
+        "includes config/config_fwd.h, a source that reads some config/parts.h and theirs, and a part that many read is split")
+
+
+# Values that stand beside the parts. This list only gets shorter: a new one belongs to a part.
+IN_NO_PART = {"public_url", "admin_tokens", "admin_roles", "prices_mc", "render_mc", "find_email_prices",
+              "reverse_email_price", "age_price", "cents_per_credit"}
+
+
+def test_the_configuration_that_is_passed_on_includes_none_of_its_parts():
+    text = (ROOT / "config" / "parts.h").read_text()
+    assert not [target for _, target in INCLUDE.findall(text) if target.endswith("_config.h")]
+    parts = set(re.findall(r"^  (\w+Config)& \w+;", text, re.MULTILINE))
+    others = set(re.findall(r"^  (?!\w+Config&)[^/()\n]+& (\w+);", text, re.MULTILINE)) - {"probes"}
+    assert others == IN_NO_PART, f"not in a part: {others - IN_NO_PART}; take off the list: {IN_NO_PART - others}"
+    written = {part for path in (ROOT / "config").glob("*_config.h")
+               for part in re.findall(r"^struct (\w+Config) \{", path.read_text(), re.MULTILINE)}
+    assert parts and parts <= written, f"a part without a header of its own: {parts - written}"
+
+
+# A value of a part, as in `config.limits.name_chars_max = 3`: that a Config is const does not make its parts so.
+WRITTEN_PART = re.compile(r"\bconfig_?(?:\(\))?(?:\.|->)\w+\.\w+(?:\[[^\]]*\])?\s*(?:[-+*/|&]?=(?!=)|\+\+|--|"
+                          r"\.(?:push_back|emplace|emplace_back|insert|erase|clear|assign|append)\()")
+
+
+def test_only_the_configuration_itself_writes_to_its_parts():
+    assert WRITTEN_PART.search("core_.config.limits.name_chars_max = 3;")
+    assert not WRITTEN_PART.search("if (config.limits.name_chars_max == 3) return;")
+    wrong = [
+        f"{name(path)}:{number}: {line.strip()}"
+        for path in SOURCES
+        if not name(path).startswith("config/")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if WRITTEN_PART.search(line) and not re.search(r"\bconst auto\b|^\s*(?:const )?[\w:<>]+[&*]? \w+ = ", line)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_clang_tidy_looks_at_every_folder():

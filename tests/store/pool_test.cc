@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "config/database_config.h"
 #include "metrics/metrics.h"
 #include "store/migrate.h"
 #include "store/session.h"

@@ -1,4 +1,5 @@
 #include "store/signals.h"
+#include "config/database_config.h"
 
 #include <gtest/gtest.h>
 

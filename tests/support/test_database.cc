@@ -16,7 +16,8 @@
 #include "app/private_postgres.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/parts.h"
 #include "store/migrate.h"
 #include "tests/support/test_directory.h"
 
@@ -153,6 +154,7 @@ TestDatabase::TestDatabase() : TestDatabase(true) {}
 TestDatabase::TestDatabase(bool migrated)
     : name_(TheServer().NextName()),
       url_(TheServer().Url(name_)),
+      config_(std::make_unique<const config::DatabaseConfig>(ConfigOf(url_))),
       client_(std::make_unique<Client>()) {
   TheServer().Create(name_, migrated);
 }
@@ -179,10 +181,6 @@ std::string TestDatabase::Sql(const std::string& statement) {
   }
   connection = Connect(url_);
   return FirstValue(*connection, statement);
-}
-
-config::DatabaseConfig TestDatabase::config() const {
-  return ConfigOf(url_);
 }
 
 void TestDatabase::CrashServer() {

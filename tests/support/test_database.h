@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "config/database_config.h"
+#include "config/config_fwd.h"
 
 namespace vedette::test {
 
@@ -27,7 +27,7 @@ class TestDatabase {
   std::string Sql(const std::string& statement);
 
   // The defaults with this database's URL.
-  config::DatabaseConfig config() const;
+  const config::DatabaseConfig& config() const { return *config_; }
 
   // For tests of G12: the server of every TestDatabase of the process goes away as in a crash, and
   // comes back under the same URLs with what was committed.
@@ -39,6 +39,7 @@ class TestDatabase {
 
   std::string name_;
   std::string url_;
+  std::unique_ptr<const config::DatabaseConfig> config_;
   std::unique_ptr<Client> client_;
 };
 

@@ -46,7 +46,7 @@ class Runner final : public RowRunner {
     asked.row_id = request.row_id;
     asked.spec = SpecOf(request.job_id);
     asked.until = clock_.Now();
-    asked.timeout = std::min(probe_.config.timeout_ms, request.timeout);
+    asked.timeout = std::min(probe_.timeout, request.timeout);
     asked.deadline_left = request.timeout;
     const auto unheld = std::make_shared<bool>(false);
     asked.on_turn = [may_call = request.may_call, unheld](std::chrono::milliseconds /*waited*/) {
@@ -68,9 +68,7 @@ class Runner final : public RowRunner {
     return done;
   }
 
-  std::optional<std::chrono::milliseconds> RowTimeout() const override {
-    return probe_.config.deadline_ms;
-  }
+  std::optional<std::chrono::milliseconds> RowTimeout() const override { return probe_.deadline; }
 
  private:
   RowResult ResultOf(const Cells& cells, ProbeResult result) const {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/clock.h"
-#include "config/role_config.h"
 #include "domain/monitor/enums.h"
 #include "worker/blocks/row_runner.h"
 #include "worker/probes/probe.h"
@@ -16,7 +15,8 @@ namespace vedette::worker {
 // The probe that researches the rows of a tier, and its times.
 struct ResearchProbe {
   Probe* probe = nullptr;
-  config::ProbeConfig config;
+  std::chrono::milliseconds timeout{};   // of one attempt
+  std::chrono::milliseconds deadline{};  // of the row, retries included
   // The price of a row whose page was not rendered, in tiers where pages may be.
   std::optional<std::int64_t> unrendered_mc{};
 };

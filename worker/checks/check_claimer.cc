@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "worker/checks/check_suspects.h"
 
 namespace vedette::worker {

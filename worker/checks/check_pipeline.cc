@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "store/signals.h"
 #include "worker/checks/pause_watch.h"
 

@@ -4,7 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "config/config.h"
+#include "config/delivery_config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "domain/job/webhook.h"
 #include "lease/health_log.h"
 #include "store/signals.h"

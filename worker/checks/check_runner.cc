@@ -179,7 +179,7 @@ void CheckRunner::StartCheck(const ChunkPtr& chunk, RowRef ref) {
   check->id = domain::EventGroupId(row.row_id, check->part().part.tick_id);
   check->started = clock_.SinceBoot();
   const TierProbe& probe = probes_.at(chunk->claimed.tier);
-  check->deadline = check->started + probe.config.deadline_ms;
+  check->deadline = check->started + probe.deadline;
   holdings_.EnterFlight(*chunk);
   // A row is started once a claim: the check takes what it says.
   check->subject = base::JsonText(std::move(row.subject));
@@ -215,7 +215,7 @@ void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
   request.known = check->known.Current();
   request.since = check->row().last_run_at;
   request.until = check->chunk->looked_until;
-  request.timeout = std::max(milliseconds(1), std::min(probe.config.timeout_ms, left));
+  request.timeout = std::max(milliseconds(1), std::min(probe.timeout, left));
   request.deadline_left = std::max(milliseconds(1), left);
   request.on_failed_page = [check](std::shared_ptr<const domain::SeenPage> page) {
     check->failed_page = std::move(page);
@@ -271,7 +271,7 @@ void CheckRunner::OnProbed(const std::shared_ptr<Check>& check, const ProbeResul
     const auto left = check->deadline - clock_.SinceBoot();
     const double random = std::uniform_real_distribution<double>()(random_);
     const auto wait =
-        lease::WaitForRetry(*failure, check->attempts, probe.config.attempts_max, left, random);
+        lease::WaitForRetry(*failure, check->attempts, probe.attempts_max, left, random);
     if (wait) return retries_.Add(check, *wait);
   }
   Finish(check, result);

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/role_config.h"
 #include "domain/monitor/enums.h"
 #include "lease/live.h"
 #include "lease/retries.h"
@@ -32,7 +31,9 @@ namespace vedette::worker {
 struct TierProbe {
   std::string kind;  // label of the metric
   Probe* probe = nullptr;
-  config::ProbeConfig config;
+  std::chrono::milliseconds timeout{};   // of one attempt
+  std::chrono::milliseconds deadline{};  // of the check, retries included
+  int attempts_max = 1;
 };
 
 // Starts the rows of held chunks in turns (StartTurns), and of each organisation up to its share of

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "config/config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "lease/counts.h"
 
 namespace vedette::worker {

@@ -4,7 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 
 namespace vedette::worker {
 namespace {

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "config/config.h"
+#include "config/lookup_config.h"
+#include "config/parts.h"
+#include "config/role_config.h"
 #include "store/jobs/claim.h"
 
 namespace vedette::worker {

@@ -8,7 +8,9 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
 #include "domain/email/found.h"
 
 namespace vedette::worker {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "config/role_config.h"
+#include "config/jobs_config.h"
 #include "lease/counts.h"
 
 namespace vedette::worker {

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
 
 namespace vedette::worker {
 namespace {

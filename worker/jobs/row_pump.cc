@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/limits_config.h"
+#include "config/lookup_config.h"
+#include "config/parts.h"
 #include "domain/email/found.h"
 #include "domain/job/job.h"
 #include "store/jobs/claim.h"

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "config/role_config.h"
+#include "config/probe_config.h"
 #include "domain/monitor/enums.h"
 #include "worker/probes/spec_cache.h"
 #include "worker/services/service_call.h"

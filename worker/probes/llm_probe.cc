@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "config/role_config.h"
+#include "config/probe_config.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/field_description.h"
 #include "html/http_failure.h"

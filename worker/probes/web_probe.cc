@@ -13,7 +13,7 @@
 #include "base/recent_map.h"
 #include "base/text.h"
 #include "config/net_config.h"
-#include "config/role_config.h"
+#include "config/probe_config.h"
 #include "domain/monitor/field_description.h"
 #include "html/fetch.h"
 #include "html/http_failure.h"

@@ -9,6 +9,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/lookup_config.h"
 #include "domain/email/address.h"
 #include "domain/email/mailbox.h"
 #include "domain/people/openpgp.h"

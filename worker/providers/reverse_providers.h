@@ -11,7 +11,7 @@
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/uuid.h"
-#include "config/lookup_config.h"
+#include "config/config_fwd.h"
 #include "domain/email/address.h"
 #include "domain/monitor/failure.h"
 #include "html/fetch.h"
@@ -71,7 +71,7 @@ class GravatarProvider final : public Provider {
   static constexpr std::string_view kId = "gravatar";
   static constexpr int kConfidence = 5;
 
-  // Everything handed in must outlive this object, but for `config`.
+  // Everything handed in must outlive this object.
   GravatarProvider(net::HttpClient& client, const ServiceBudgets& budgets, const base::Clock& clock,
                    const config::GravatarConfig& config, const std::string& user_agent);
 
@@ -79,7 +79,7 @@ class GravatarProvider final : public Provider {
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
 
  private:
-  const config::GravatarConfig config_;
+  const config::GravatarConfig& config_;
   ServiceGetter getter_;
 };
 

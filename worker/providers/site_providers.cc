@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/lookup_config.h"
 #include "domain/email/address.h"
 #include "domain/email/mailbox.h"
 #include "domain/email/suppression.h"

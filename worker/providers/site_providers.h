@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "config/lookup_config.h"
+#include "config/config_fwd.h"
 #include "html/fetch.h"
 #include "worker/providers/people_on_pages.h"
 #include "worker/providers/provider.h"
@@ -25,7 +25,7 @@ class WebsiteProvider final : public Provider {
  public:
   static constexpr std::string_view kId = "website";
 
-  // Everything handed in must outlive this object, but for `config`.
+  // Everything handed in must outlive this object.
   WebsiteProvider(const base::Clock& clock, html::Fetcher& fetcher,
                   const config::EmailConfig& config, OriginOf origin_of = OverHttps());
 
@@ -40,7 +40,7 @@ class WebsiteProvider final : public Provider {
   void Find(const LookupRequest& request, Done done);
   void Reverse(const LookupRequest& request, Done done);
 
-  const config::EmailConfig config_;
+  const config::EmailConfig& config_;
   const OriginOf origin_of_;
   SiteCrawler crawler_;
 };
@@ -53,7 +53,7 @@ class PagesProvider final : public Provider {
  public:
   static constexpr std::string_view kId = "pages";
 
-  // Everything handed in must outlive this object, but for `config`.
+  // Everything handed in must outlive this object.
   PagesProvider(const base::Clock& clock, html::Fetcher& fetcher, const config::EmailConfig& config,
                 OriginOf origin_of = OverHttps());
 
@@ -61,7 +61,7 @@ class PagesProvider final : public Provider {
   void Start(LookupRequest request, std::function<void(LookupAnswer)> done) override;
 
  private:
-  const config::EmailConfig config_;
+  const config::EmailConfig& config_;
   const OriginOf origin_of_;
   SiteCrawler crawler_;
 };

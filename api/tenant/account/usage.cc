@@ -9,7 +9,7 @@
 #include "api/kit/query_reader.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/money/money.h"
 #include "domain/monitor/monitor.h"
 #include "domain/text/csv.h"

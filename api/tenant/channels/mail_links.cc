@@ -2,7 +2,8 @@
 
 #include "api/kit/query_reader.h"
 #include "api/tenant/handlers.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "domain/channel/mail.h"
 #include "store/channels/recipients.h"
 

@@ -7,7 +7,8 @@
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "store/accounts/members.h"
 
 namespace vedette::api {

@@ -6,7 +6,8 @@
 #include "api/tenant/handlers.h"
 #include "base/crypto.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 
 namespace vedette::api {
 namespace {

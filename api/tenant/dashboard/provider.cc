@@ -11,7 +11,9 @@
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "domain/auth/cell.h"
 
 namespace vedette::api {

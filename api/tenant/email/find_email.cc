@@ -10,6 +10,7 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/jobs/lookups.h"
 #include "base/json.h"
+#include "config/lookup_config.h"
 #include "config/rules.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/found.h"

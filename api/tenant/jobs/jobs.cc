@@ -8,7 +8,7 @@
 #include "api/tenant/jobs/lookups.h"
 #include "api/tenant/jobs/waits.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
 

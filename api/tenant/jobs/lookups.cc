@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/money/money.h"
 #include "domain/workflow/lookup_result.h"
 #include "store/jobs/read.h"

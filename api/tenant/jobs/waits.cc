@@ -12,7 +12,8 @@
 #include "base/assert.h"
 #include "base/fair_share.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/server_config.h"
 #include "store/async.h"
 #include "store/jobs/read.h"
 

@@ -7,7 +7,8 @@
 
 #include "api/tenant/features.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
 #include "html/url_reference.h"
 
 namespace vedette::api {

@@ -12,8 +12,8 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "config/config.h"
 #include "config/limits_config.h"
+#include "config/parts.h"
 #include "domain/monitor/observation.h"
 
 namespace vedette::api {

@@ -1,7 +1,6 @@
 #include "store/monitors/rows.h"
 #include "api/kit/body.h"
 #include "base/json.h"
-#include "config/config.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +13,8 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_body.h"
 #include "api/tenant/monitors/monitor_calls.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
 #include "domain/text/limits.h"
 
 namespace vedette::api {

@@ -1,6 +1,5 @@
 #include "store/monitors/uploads.h"
 #include "base/json.h"
-#include "config/config.h"
 #include "config/limits_config.h"
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/multipart.h"
 #include "base/text.h"
+#include "config/parts.h"
 #include "domain/monitor/row_values.h"
 #include "domain/text/csv.h"
 

@@ -6,7 +6,8 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/oauth/published_keys.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 
 namespace vedette::api {
 namespace {

@@ -7,7 +7,9 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
+#include "config/server_config.h"
 
 namespace vedette::api {
 namespace {

@@ -7,7 +7,9 @@
 #include "api/tenant/oauth/form.h"
 #include "api/tenant/oauth/published_keys.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
 #include "domain/auth/jwt.h"
 #include "store/accounts/access_tokens.h"
 

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 
 namespace vedette::api {
 

@@ -13,7 +13,6 @@
 #include "api/tenant/workflows/run_start.h"
 #include "api/tenant/workflows/workflow_calls.h"
 #include "base/json.h"
-#include "config/config.h"
 #include "store/jobs/start.h"
 
 // POST /workflows/run.

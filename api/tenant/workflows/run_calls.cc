@@ -8,7 +8,8 @@
 
 #include "api/tenant/jobs/lookups.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
 #include "domain/job/job.h"
 #include "domain/money/money.h"
 #include "store/jobs/scheduled_runs.h"

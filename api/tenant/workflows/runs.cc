@@ -1,6 +1,6 @@
 #include "store/jobs/runs.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 
 #include <fmt/format.h>
 

@@ -16,7 +16,7 @@
 #include "api/tenant/workflows/run_calls.h"
 #include "api/tenant/workflows/run_start.h"
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "domain/monitor/timetable.h"
 #include "domain/workflow/run_schedule.h"
 #include "store/jobs/start.h"

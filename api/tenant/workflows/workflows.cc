@@ -1,7 +1,6 @@
 #include "store/workflows/workflows.h"
 #include "api/kit/body.h"
 #include "base/json.h"
-#include "config/config.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +11,8 @@
 #include "api/tenant/handlers.h"
 #include "api/tenant/workflows/workflow_calls.h"
 #include "api/tenant/workflows/workflow_json.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
 #include "domain/workflow/block_type.h"
 
 // Saved workflows: making, showing, changing and deleting them.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/tenant/account/scopes.h"
+#include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "config/auth_config.h"
+#include "config/security_config.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 #include "tests/support/jose.h"

@@ -1,6 +1,7 @@
 // Channels of kind email: who is asked, and what the links do.
 #include <gmock/gmock.h>
 
+#include "config/security_config.h"
 #include "domain/channel/mail.h"
 #include "tests/store/support/tenant_support.h"
 

@@ -2,6 +2,7 @@
 // (docs/authentication.md).
 #include <gmock/gmock.h>
 
+#include "config/auth_config.h"
 #include "tests/store/support/tenant_credentials.h"
 
 namespace vedette::test {

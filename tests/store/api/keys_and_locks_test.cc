@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "config/server_config.h"
 #include "tests/store/support/tenant_support.h"
 
 namespace vedette::test {

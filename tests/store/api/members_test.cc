@@ -7,6 +7,7 @@
 #include "api/tenant/account/scopes.h"
 #include "api/tenant/credentials.h"
 #include "base/crypto.h"
+#include "config/auth_config.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
 #include "store/session.h"

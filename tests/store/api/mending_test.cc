@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/crypto.h"
+#include "config/probe_config.h"
+#include "config/security_config.h"
 #include "store/sealed.h"
 #include "tests/store/support/tenant_support.h"
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/crypto.h"
+#include "config/role_config.h"
 #include "tests/store/support/allocation_count.h"
 #include "tests/store/support/tenant_support.h"
 

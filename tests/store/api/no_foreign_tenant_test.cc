@@ -8,6 +8,7 @@
 #include "api/tenant/handlers.h"
 #include "base/compression.h"
 #include "base/crypto.h"
+#include "config/auth_config.h"
 #include "tests/store/support/tenant_support.h"
 #include "tests/support/jose.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/crypto.h"
+#include "config/auth_config.h"
 #include "domain/auth/principal.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"

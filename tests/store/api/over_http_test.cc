@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/tenant/handlers.h"
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/store/support/tenant_support.h"
 #include "tests/support/jose.h"

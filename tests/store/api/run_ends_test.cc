@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/jobs_config.h"
+#include "config/role_config.h"
+#include "config/security_config.h"
 #include "delivery/sender.h"
 #include "store/jobs/keeper.h"
 #include "tests/store/support/tenant_runs.h"

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "config/jobs_config.h"
+#include "config/limits_config.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
 #include "store/jobs/keeper.h"

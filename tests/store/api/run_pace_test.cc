@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "config/probe_config.h"
 #include "tests/store/support/tenant_runs.h"
 
 namespace vedette::test {

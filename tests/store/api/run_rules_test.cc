@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "config/jobs_config.h"
 #include "domain/workflow/payload.h"
 #include "store/monitors/uploads.h"
 #include "tests/store/support/tenant_runs.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/role_config.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/record.h"
 #include "tests/store/support/tenant_runs.h"

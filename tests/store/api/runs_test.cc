@@ -4,6 +4,8 @@
 #include <set>
 
 #include "base/crypto.h"
+#include "config/jobs_config.h"
+#include "config/role_config.h"
 #include "tests/store/support/tenant_runs.h"
 
 namespace vedette::test {

@@ -6,6 +6,7 @@
 #include <map>
 #include <pqxx/pqxx>
 
+#include "config/search_config.h"
 #include "store/search/field_values.h"
 #include "tests/store/support/tenant_support.h"
 #include "tests/support/search_cases.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/crypto.h"
+#include "config/auth_config.h"
 #include "store/accounts/sign_in.h"
 #include "tests/store/support/member_routes.h"
 #include "tests/store/support/tenant_routes.h"

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "config/limits_config.h"
 #include "store/fleet/maintenance.h"
 #include "store/monitors/uploads.h"
 #include "tests/store/support/tenant_support.h"

@@ -1,6 +1,8 @@
 // Requests that wait for the end of a job (people.md 2, G10, G11).
 #include <gmock/gmock.h>
 
+#include "config/database_config.h"
+#include "config/server_config.h"
 #include "store/jobs/end.h"
 #include "tests/store/support/tenant_jobs.h"
 

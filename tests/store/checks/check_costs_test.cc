@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "config/role_config.h"
 #include "tests/store/support/allocation_count.h"
 #include "tests/store/support/worker_support.h"
 

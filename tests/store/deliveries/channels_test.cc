@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "config/auth_config.h"
+#include "config/security_config.h"
 #include "domain/job/job.h"
 #include "store/channels/digests.h"
 #include "store/channels/news.h"

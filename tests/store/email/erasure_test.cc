@@ -7,6 +7,7 @@
 #include "base/compression.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "config/lookup_config.h"
 #include "domain/email/find_request.h"
 #include "domain/email/suppression.h"
 #include "domain/investigation/finding.h"

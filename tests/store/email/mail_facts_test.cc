@@ -1,4 +1,5 @@
 #include "store/email/mail_facts.h"
+#include "config/database_config.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "config/role_config.h"
 #include "scheduler/scheduler.h"
 #include "store/audit_chain.h"
 #include "store/fleet/fleet.h"

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "config/database_config.h"
 #include "domain/job/block_progress.h"
 #include "store/jobs/keeper.h"
 #include "store/queries.h"

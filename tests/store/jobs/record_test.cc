@@ -242,7 +242,7 @@ TEST_F(JobsRecord, G7_ARecordThatComesAfterTheDeadlineEndsItsJobAndCounts) {
   RecordOne(job, PartEnd(claim.chunks[0], 2, 2, 1000));
   Sql("update job set deadline_at = now()");
   {
-    pqxx::connection connection(config.url);
+    pqxx::connection connection(database.url());
     pqxx::work other(connection);
     other.exec("select from job for no key update");
     EXPECT_EQ(store::EndOverdueJobs(session, clock).ended, 0) << "it is locked";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "config/security_config.h"
 #include "domain/monitor/current_values.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/rows.h"

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "base/crypto.h"
-#include "config/auth_config.h"
+#include "config/database_config.h"
+#include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/move/moved_tables.h"
 #include "store/sealed.h"

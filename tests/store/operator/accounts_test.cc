@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "base/crypto.h"
+#include "config/security_config.h"
 #include "store/accounts/auth.h"
 #include "store/accounts/signing_secrets.h"
 #include "tests/store/support/operator_support.h"

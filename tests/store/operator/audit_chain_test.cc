@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "store/fleet/maintenance.h"
 #include "tests/store/support/operator_support.h"
 

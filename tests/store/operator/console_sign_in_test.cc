@@ -4,7 +4,8 @@
 
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
 #include "tests/store/support/operator_support.h"
 #include "tests/store/support/provider_keys.h"
 #include "tests/support/jose.h"
@@ -14,7 +15,6 @@ namespace {
 
 using base::Json;
 using testing::HasSubstr;
-using Headers = std::vector<std::pair<std::string, std::string>>;
 
 const std::string kIssuer = "https://idp.example";
 
@@ -38,23 +38,10 @@ class ConsoleSignIn : public AdminTest {
 
   Reply Send(const std::string& method, const std::string& target, const Headers& headers = {},
              const std::string& body = "") {
-    net::ServerRequest request;
-    request.method = method;
-    request.target = target;
-    const auto mark = target.find('?');
-    request.path = target.substr(0, mark);
-    if (mark != std::string::npos) request.query = target.substr(mark + 1);
-    request.headers = headers;
+    net::ServerRequest request = Request(method, target, headers);
     if (!body.empty()) request.headers.emplace_back("content-type", "application/json");
     request.body = body;
-    request.remote_address = "203.0.113.7";
-    auto exchange = std::make_shared<RecordedExchange>(std::move(request));
-    port.Handle(exchange);
-    Reply reply;
-    reply.raw = exchange->Wait();
-    reply.status = reply.raw.status;
-    if (base::ParseJson(reply.raw.body, &reply.body)) reply.body = nullptr;
-    return reply;
+    return AskRaw(std::move(request), port);
   }
 
   // What a header says that begins with `begin`; of Set-Cookie there may be several.

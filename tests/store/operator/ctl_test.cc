@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/ctl/ctl.h"
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/store/support/operator_support.h"
 

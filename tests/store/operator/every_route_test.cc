@@ -95,12 +95,8 @@ std::vector<std::string> BadQueries() {
 class AdminRoutes : public AdminTest {
  protected:
   net::ServerRequest RequestTo(const admin::Route& route, const std::string& path) {
-    net::ServerRequest request;
-    request.method = route.method;
-    request.target = path;
-    request.path = path.substr(0, path.find('?'));
-    if (path.find('?') != std::string::npos) request.query = path.substr(path.find('?') + 1);
-    request.headers = {{"authorization", std::string("Bearer ") + kToken}};
+    net::ServerRequest request = Request(std::string(route.method), path,
+                                         {{"authorization", std::string("Bearer ") + kToken}});
     request.remote_address = kPeer;
     return request;
   }

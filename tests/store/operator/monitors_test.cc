@@ -30,21 +30,11 @@ class AdminMonitors : public AdminTest {
  public:
   Reply AskTenant(const std::string& target, const std::string& body,
                   const std::string& method = "POST") {
-    net::ServerRequest request;
-    request.method = method;
-    request.target = target;
-    request.path = target.substr(0, target.find('?'));
-    if (request.path != target) request.query = target.substr(request.path.size() + 1);
-    request.headers = {{"authorization", std::string("Bearer ") + kToken},
-                       {"content-type", "application/json"}};
+    net::ServerRequest request = Request(
+        method, target,
+        {{"authorization", std::string("Bearer ") + kToken}, {"content-type", "application/json"}});
     request.body = body;
-    request.remote_address = "203.0.113.7";
-    auto exchange = std::make_shared<RecordedExchange>(std::move(request));
-    with_api.Handle(exchange);
-    Reply reply;
-    reply.raw = exchange->Wait();
-    reply.status = reply.raw.status;
-    return reply;
+    return AskRaw(std::move(request), with_api);
   }
 
   FakeTenantApi tenant_api;

@@ -5,6 +5,7 @@
 
 #include "api/operator/admin.h"
 #include "base/version.h"
+#include "config/lookup_config.h"
 #include "domain/monitor/enums.h"
 #include "domain/monitor/row_values.h"
 #include "store/fleet/fleet.h"
@@ -617,19 +618,9 @@ class FakeOtherCells final : public admin::OtherCells {
 class OperatorsCells : public AdminTest {
  public:
   Reply AskAll(const std::string& target) {
-    net::ServerRequest request;
-    request.method = "GET";
-    request.target = target;
-    request.path = target.substr(0, target.find('?'));
-    if (request.path != target) request.query = target.substr(request.path.size() + 1);
-    request.headers = {{"authorization", std::string("Bearer ") + kViewerToken}};
-    auto exchange = std::make_shared<RecordedExchange>(std::move(request));
-    with_cells.Handle(exchange);
-    Reply reply;
-    reply.raw = exchange->Wait();
-    reply.status = reply.raw.status;
-    if (base::ParseJson(reply.raw.body, &reply.body)) reply.body = nullptr;
-    return reply;
+    return AskRaw(
+        Request("GET", target, {{"authorization", std::string("Bearer ") + kViewerToken}}),
+        with_cells);
   }
   void Answers(const std::string& cell, const std::string& body) {
     other_cells.answers.push_back({cell, "https://" + cell + ".internal:9464", body, {}});

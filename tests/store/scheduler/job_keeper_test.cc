@@ -1,5 +1,4 @@
 #include "scheduler/job_keeper.h"
-#include "config/config.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,8 @@
 #include <thread>
 
 #include "base/event_loop.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
 #include "tests/store/support/jobs_support.h"
 
 // The keeper of jobs as it runs in a process.

@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 
 #include "base/log.h"
+#include "config/database_config.h"
 #include "domain/search/filter.h"
 #include "domain/search/filter_reader.h"
 #include "domain/search/jsonpath_writer.h"

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/jobs_config.h"
+#include "config/role_config.h"
+
 namespace vedette::test {
 namespace {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "lease/suspect_slot.h"
 #include "store/signals.h"
 #include "tests/store/support/jobs_support.h"

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "config/auth_config.h"
+#include "config/parts.h"
 #include "tests/store/support/tenant_support.h"
 
 namespace vedette::test {

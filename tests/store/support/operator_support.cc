@@ -18,16 +18,8 @@ config::Config AdminConfig(const std::string& url) {
                              {"VEDETTE_SECURITY_ENCRYPTION_KEY", std::string(64, 'a')}});
 }
 
-net::ServerRequest Request(const std::string& method, const std::string& target) {
-  net::ServerRequest request;
-  request.method = method;
-  request.target = target;
-  const auto mark = target.find('?');
-  request.path = target.substr(0, mark);
-  if (mark != std::string::npos) request.query = target.substr(mark + 1);
-  request.headers = {{"authorization", std::string("Bearer ") + AdminTest::kToken}};
-  request.remote_address = "203.0.113.7";
-  return request;
+AdminTest::Headers GoodToken() {
+  return {{"authorization", std::string("Bearer ") + AdminTest::kToken}};
 }
 
 }  // namespace
@@ -41,9 +33,22 @@ AdminTest::AdminTest()
   signals.Start();
 }
 
-AdminTest::Reply AdminTest::AskRaw(net::ServerRequest request) {
+net::ServerRequest AdminTest::Request(const std::string& method, const std::string& target,
+                                      Headers headers) {
+  net::ServerRequest request;
+  request.method = method;
+  request.target = target;
+  const auto mark = target.find('?');
+  request.path = target.substr(0, mark);
+  if (mark != std::string::npos) request.query = target.substr(mark + 1);
+  request.headers = std::move(headers);
+  request.remote_address = "203.0.113.7";
+  return request;
+}
+
+AdminTest::Reply AdminTest::AskRaw(net::ServerRequest request, admin::Admin& port) {
   auto exchange = std::make_shared<RecordedExchange>(std::move(request));
-  admin.Handle(exchange);
+  port.Handle(exchange);
   Reply reply;
   reply.raw = exchange->Wait();
   reply.status = reply.raw.status;
@@ -52,12 +57,12 @@ AdminTest::Reply AdminTest::AskRaw(net::ServerRequest request) {
 }
 
 AdminTest::Reply AdminTest::Ask(const std::string& method, const std::string& target) {
-  return AskRaw(Request(method, target));
+  return AskRaw(Request(method, target, GoodToken()));
 }
 
 AdminTest::Reply AdminTest::Ask(const std::string& method, const std::string& target,
                                 const base::Json& body) {
-  net::ServerRequest request = Request(method, target);
+  net::ServerRequest request = Request(method, target, GoodToken());
   request.headers.emplace_back("content-type", "application/json");
   request.body = base::DumpJson(body);
   return AskRaw(std::move(request));

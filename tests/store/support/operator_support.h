@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
 #include "store/signals.h"
@@ -77,12 +77,19 @@ class AdminTest : public testing::Test {
     net::ServerResponse raw;
   };
 
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
   AdminTest();
 
   // With the good token, unless another header is given.
   Reply Ask(const std::string& method, const std::string& target);
   Reply Ask(const std::string& method, const std::string& target, const base::Json& body);
-  Reply AskRaw(net::ServerRequest request);
+  Reply AskRaw(net::ServerRequest request) { return AskRaw(std::move(request), admin); }
+  // The same of another admin port.
+  static Reply AskRaw(net::ServerRequest request, admin::Admin& port);
+  // With these headers and no others.
+  static net::ServerRequest Request(const std::string& method, const std::string& target,
+                                    Headers headers);
 
   // The first column of the first row of a statement, as text; empty without a row.
   std::string Sql(const std::string& statement);

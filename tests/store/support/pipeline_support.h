@@ -61,7 +61,7 @@ class PipelineTest : public testing::Test {
   void ExpectMoneyAddsUp();
 
   TestDatabase database;
-  config::DatabaseConfig config;
+  const config::DatabaseConfig& config;
   base::SystemClock clock;
   metrics::Metrics metrics{"test"};
   store::Session session;

@@ -2,6 +2,9 @@
 
 #include <future>
 
+#include "config/probe_config.h"
+#include "config/role_config.h"
+
 namespace vedette::test {
 
 using base::Json;
@@ -51,7 +54,8 @@ ApiRuns::Worker::Worker(ApiRuns& test)
   worker::TierProbes probes;
   for (const auto tier :
        {domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium, domain::Tier::kHigh}) {
-    probes[tier] = {&test.probe, test.config.probes.at(std::string(domain::TierName(tier)))};
+    const config::ProbeConfig& probe = test.config.probes.at(std::string(domain::TierName(tier)));
+    probes[tier] = {&test.probe, probe.timeout_ms, probe.deadline_ms};
   }
   lead_ = std::make_unique<worker::EnrichBlock>(domain::SubjectType::kLead, test.clock, probes);
   company_ =

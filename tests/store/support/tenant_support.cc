@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "config/net_config.h"
+#include "config/search_config.h"
 
 namespace vedette::test {
 namespace {
@@ -101,6 +103,11 @@ ApiTest::ApiTest(const config::Environment& environment, const Adjust& adjust)
       pool(config.database, {.name = "api", .testing = &config.testing}, 4, clock, metrics, log),
       waits(std::make_unique<api::Waits>(loop, pool, clock, metrics, config, log)),
       search_pool(config.database, {.name = "search"}, 2, clock, metrics, log),
+      outgoing{tester,
+               previewer,
+               key_fetcher,
+               provider_keys,
+               {fields, config.search.backend.empty() ? nullptr : &search_pool}},
       api(
           config, pool, signals, clock, metrics, policy, outgoing, *waits,
           [](const std::string&, const std::string&) { return std::nullopt; }, log),

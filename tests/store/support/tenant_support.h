@@ -22,7 +22,7 @@
 #include "base/event_loop.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "metrics/metrics.h"
 #include "net/public_address.h"
 #include "store/session.h"
@@ -175,11 +175,7 @@ class ApiTest : public testing::Test {
   FakeKeyFetcher key_fetcher;
   FakeProviderKeys provider_keys;
   FakePreviewer previewer;
-  api::Outgoing outgoing{tester,
-                         previewer,
-                         key_fetcher,
-                         provider_keys,
-                         {fields, config.search.backend.empty() ? nullptr : &search_pool}};
+  api::Outgoing outgoing;
   api::Api api;
   Tenant acme;
   std::thread loop_thread;

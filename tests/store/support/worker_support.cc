@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "tests/store/support/outcome_words.h"
 
 namespace vedette::test {
@@ -137,14 +139,18 @@ WorkerTest::WorkerTest()
   settings.worker.record_partial_delay_ms = std::chrono::milliseconds(20);
 }
 
+worker::TierProbe WorkerTest::Scripted() {
+  const config::ProbeConfig& tier = settings.probes.at("low");
+  return {"scripted", &probe, tier.timeout_ms, tier.deadline_ms, tier.attempts_max};
+}
+
 WorkerTest::Process::Process(WorkerTest& test)
     : test_(test),
       pool_(test.settings.database, {.name = "worker", .keyed_plans = true}, 2, test.clock,
             test.metrics, base::Logger(base::LogLevel::kOff, base::LogFormat::kText)),
       pipeline_(std::make_unique<worker::CheckPipeline>(
           loop, pool_, test.signals, test.clock, test.metrics, test.settings,
-          std::map<domain::Tier, worker::TierProbe>{
-              {domain::Tier::kLow, {"scripted", &test.probe, test.settings.probes.at("low")}}},
+          std::map<domain::Tier, worker::TierProbe>{{domain::Tier::kLow, test.Scripted()}},
           suspect_slot_, &test.sink, base::Logger(base::LogLevel::kOff, base::LogFormat::kText))) {
   loop.Post([this] { pipeline_->Start(); });
   thread_ = std::thread([this] { loop.Run(); });

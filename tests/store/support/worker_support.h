@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "lease/suspect_slot.h"
 #include "store/signals.h"
 #include "tests/store/support/pipeline_support.h"
@@ -123,6 +123,7 @@ class WorkerTest : public PipelineTest {
   // Until a control read that began after this call has taken effect.
   void UntilControlIsRead();
 
+  worker::TierProbe Scripted();                     // what the tier `low` is served by
   std::string Outcomes(const base::Uuid& monitor);  // of row_state, by position; see InWords
   std::int64_t Balance();
 

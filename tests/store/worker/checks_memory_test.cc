@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "config/limits_config.h"
+#include "config/role_config.h"
 #include "tests/store/support/worker_support.h"
 
 namespace vedette::test {

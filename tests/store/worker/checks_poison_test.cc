@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "config/role_config.h"
 #include "lease/suspect_slot.h"
 #include "tests/store/support/worker_support.h"
 

@@ -4,6 +4,9 @@
 
 #include <pqxx/pqxx>
 
+#include "config/database_config.h"
+#include "config/probe_config.h"
+#include "config/role_config.h"
 #include "store/checks/chunks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/rows.h"

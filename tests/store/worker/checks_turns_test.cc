@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "config/role_config.h"
 #include "tests/store/support/worker_support.h"
 
 namespace vedette::test {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "config/jobs_config.h"
+#include "config/role_config.h"
 #include "tests/store/support/job_pipeline_support.h"
 
 namespace vedette::test {

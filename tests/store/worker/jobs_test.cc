@@ -8,6 +8,10 @@
 #include <string>
 #include <variant>
 
+#include "config/jobs_config.h"
+#include "config/limits_config.h"
+#include "config/lookup_config.h"
+#include "config/role_config.h"
 #include "tests/store/support/job_pipeline_support.h"
 
 // The pipeline of jobs on a database: rows are done once and recorded, whichever process works on

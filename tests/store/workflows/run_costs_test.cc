@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "config/role_config.h"
 #include "domain/workflow/block_type.h"
 #include "tests/store/support/allocation_count.h"
 #include "tests/store/support/tenant_runs.h"

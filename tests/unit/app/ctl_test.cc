@@ -19,7 +19,7 @@
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/crypto.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "store/audit_chain.h"
 
 namespace vedette::app {

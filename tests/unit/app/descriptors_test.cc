@@ -1,4 +1,10 @@
 #include "app/service.h"
+#include "config/browser_config.h"
+#include "config/database_config.h"
+#include "config/delivery_config.h"
+#include "config/net_config.h"
+#include "config/role_config.h"
+#include "config/server_config.h"
 
 #include <gtest/gtest.h>
 

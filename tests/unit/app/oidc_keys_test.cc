@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "api/tenant/authenticate.h"
-#include "config/config.h"
+#include "config/parts.h"
 #include "tests/support/jose.h"
 
 namespace vedette::app {

@@ -5,7 +5,7 @@
 #include <future>
 #include <memory>
 
-#include "config/config.h"
+#include "config/parts.h"
 #include "tests/unit/net/support.h"
 
 namespace vedette::app {

@@ -7,7 +7,8 @@
 #include <memory>
 
 #include "base/json.h"
-#include "config/config.h"
+#include "config/parts.h"
+#include "config/search_config.h"
 #include "domain/search/opensearch.h"
 #include "tests/unit/net/site.h"
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/search_config.h"
 #include "tests/unit/config/config_support.h"
 
 namespace vedette::app {

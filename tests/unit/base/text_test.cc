@@ -109,5 +109,14 @@ TEST(Text, BytesAreCutAtTheEndOfACharacter) {
   EXPECT_EQ(CutBytes("\xE2\x82\xAC", 0), "");
 }
 
+TEST(Text, IsWrittenForAUrlWithEveryByteThatIsNotUnreservedInHexadecimal) {
+  EXPECT_EQ(UrlEncode(""), "");
+  const std::string unreserved = "AZaz09-._~";
+  EXPECT_EQ(UrlEncode(unreserved), unreserved);
+  EXPECT_EQ(UrlEncode("a b&c=d/e?f+g%"), "a%20b%26c%3Dd%2Fe%3Ff%2Bg%25");
+  EXPECT_EQ(UrlEncode("\xC3\xA9"), "%C3%A9") << "bytes of UTF-8";
+  EXPECT_EQ(UrlEncode(std::string("\0\x7F\xFF", 3)), "%00%7F%FF");
+}
+
 }  // namespace
 }  // namespace vedette::base

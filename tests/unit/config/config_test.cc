@@ -64,6 +64,21 @@ TEST(Defaults, DrainingFitsIntoTheThirtySecondsOfKubernetes) {
             seconds(30));
 }
 
+TEST(Defaults, AreAValueOfWhichACopyHasPartsOfItsOwn) {
+  const Config first = Load("");
+  Config second = first;
+  EXPECT_EQ(first, second);
+  second.limits.name_chars_max += 1;
+  second.probes.at("low").timeout_ms += seconds(1);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first, Load(""));
+  Config third = first;
+  third = second;
+  EXPECT_EQ(third, second);
+  second.public_url = "https://other.example";
+  EXPECT_EQ(third.public_url, first.public_url);
+}
+
 TEST(Defaults, TheFileItselfIsAFileOnesOwn) {
   EXPECT_EQ(Load(std::string(DefaultConfigText())), FromEnvironment({}));
 }

@@ -1,4 +1,6 @@
 #include "delivery/retry_policy.h"
+#include "config/delivery_config.h"
+#include "config/parts.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +9,6 @@
 #include <optional>
 #include <random>
 #include <vector>
-
-#include "config/config.h"
 
 namespace vedette::delivery {
 namespace {

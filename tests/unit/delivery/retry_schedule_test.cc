@@ -4,7 +4,8 @@
 #include <iterator>
 #include <string>
 
-#include "config/config.h"
+#include "config/delivery_config.h"
+#include "config/parts.h"
 #include "delivery/retry_policy.h"
 
 // docs/webhooks.md tells the schedule as a table; it is that of the defaults.

@@ -1,4 +1,5 @@
 #include "html/fetch.h"
+#include "config/net_config.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <future>
 
+#include "config/net_config.h"
 #include "tests/unit/net/site.h"
 
 namespace vedette::html {

@@ -2,7 +2,8 @@
 
 #include <optional>
 
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/parts.h"
 
 namespace vedette::lease {
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "config/browser_config.h"
+#include "config/net_config.h"
 #include "net/browser/browser.h"
 #include "tests/unit/net/client_support.h"
 

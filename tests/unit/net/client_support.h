@@ -12,20 +12,9 @@
 // An outgoing client and the servers it meets, for the tests of net/http_client.
 namespace vedette::net::test {
 
-inline config::NetConfig NetConfig() {
-  config::NetConfig c{};
-  c.allow = {"127.0.0.0/8"};
-  c.connect_timeout_ms = milliseconds(5000);
-  c.connections_max = 64;
-  c.connections_per_host_max = 16;
-  return c;
-}
-
-inline config::NetConfig WithoutAllow() {
-  config::NetConfig c = NetConfig();
-  c.allow.clear();
-  return c;
-}
+// The configuration of a client that may reach them, and of one that may not.
+const config::NetConfig& NetConfig();
+const config::NetConfig& WithoutAllow();
 
 // A client on its loop; Fetch waits for the answer.
 class Client {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/unit/net/support.h"
 

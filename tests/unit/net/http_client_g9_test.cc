@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/net_config.h"
 #include "net/http_client.h"
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dns_server.h"

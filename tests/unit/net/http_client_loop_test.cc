@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "config/net_config.h"
 #include "net/http_client.h"
 #include "net/poller.h"
 #include "tests/unit/net/client_support.h"

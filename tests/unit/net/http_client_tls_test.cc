@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "config/net_config.h"
 #include "net/http_client.h"
 #include "tests/unit/net/dns_server.h"
 #include "tests/unit/net/support.h"

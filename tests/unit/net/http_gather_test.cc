@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/byte_budget.h"
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/unit/net/support.h"
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/unit/net/support.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/server_config.h"
 #include "net/http_server.h"
 #include "tests/unit/net/support.h"
 

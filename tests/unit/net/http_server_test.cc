@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 
+#include "config/server_config.h"
 #include "tests/unit/net/support.h"
 
 namespace vedette::net {

@@ -52,15 +52,7 @@ class Site {
 };
 
 // The configuration of a client that may reach it.
-inline config::NetConfig SiteNetConfig() {
-  config::NetConfig c{};
-  c.allow = {"127.0.0.0/8"};
-  c.user_agent = "vedette-test/1";
-  c.connect_timeout_ms = milliseconds(5000);
-  c.connections_max = 64;
-  c.connections_per_host_max = 16;
-  return c;
-}
+const config::NetConfig& SiteNetConfig();
 
 // Blocks every thread that waits until it is opened. Copies are the same gate, which outlives
 // those that wait: a thread that was let through may still be on its way out of Wait.

@@ -20,7 +20,7 @@
 
 #include "base/event_loop.h"
 #include "base/log.h"
-#include "config/net_config.h"
+#include "config/config_fwd.h"
 #include "net/http_server.h"
 
 // Real sockets on the loopback interface for the tests of net/.
@@ -220,19 +220,8 @@ class LoopThread {
   std::thread thread_;
 };
 
-inline config::HttpServerConfig ServerConfig() {
-  config::HttpServerConfig c{};
-  c.listen = "127.0.0.1:0";
-  c.connections_max = 100;
-  c.header_bytes_max = 8192;
-  c.body_bytes_max = 1 << 20;
-  c.header_timeout_ms = milliseconds(20000);
-  c.body_timeout_ms = milliseconds(20000);
-  c.write_timeout_ms = milliseconds(20000);
-  c.idle_timeout_ms = milliseconds(20000);
-  c.drain_timeout_ms = milliseconds(20000);
-  return c;
-}
+// The configuration of a server on a free port, with times that no test waits for.
+const config::HttpServerConfig& ServerConfig();
 
 // Whether the condition holds before patience ends.
 template <typename Condition>

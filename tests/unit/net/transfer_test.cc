@@ -1,4 +1,5 @@
 #include "net/transfer.h"
+#include "config/net_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "config/config.h"
+#include "config/database_config.h"
+#include "config/lookup_config.h"
+#include "config/parts.h"
 #include "domain/email/address.h"
 #include "domain/email/mail_host.h"
 #include "domain/email/mailbox.h"

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "api/tenant/oauth/form.h"
-#include "config/config.h"
+#include "config/auth_config.h"
+#include "config/parts.h"
+#include "config/server_config.h"
 #include "tests/support/refusal.h"
 
 namespace vedette::api {

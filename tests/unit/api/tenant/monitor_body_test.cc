@@ -1,7 +1,9 @@
 // The bodies of the monitor routes: types and limits (422), then the eight rules of a
 // definition (400).
 #include "api/tenant/monitors/monitor_body.h"
-#include "config/config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
+#include "config/probe_config.h"
 #include "tests/support/refusal.h"
 
 #include <gmock/gmock.h>

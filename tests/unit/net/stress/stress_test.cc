@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/byte_budget.h"
+#include "config/net_config.h"
 #include "net/http_client.h"
 #include "tests/unit/net/chaos_server.h"
 #include "tests/unit/net/client_support.h"

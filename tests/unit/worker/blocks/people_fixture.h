@@ -54,7 +54,7 @@ class PeopleFixture : public ::testing::Test {
     loop_.Run([this] {
       client_ = std::make_unique<net::HttpClient>(loop_.loop, net_config_);
       fetcher_ = std::make_unique<html::Fetcher>(loop_.loop, *client_, *pool_, policy_, memory_,
-                                                 budget_, net_config_.user_agent);
+                                                 budget_, "vedette-test/1");
       providers_ = std::make_unique<ProviderSet>(clock_, metrics_, log_, config_.providers);
     });
   }
@@ -133,7 +133,7 @@ class PeopleFixture : public ::testing::Test {
   const base::SystemClock clock_;
   metrics::Metrics metrics_{"test"};
   const base::Logger log_{base::LogLevel::kError, base::LogFormat::kText};
-  const config::NetConfig net_config_ = net::test::SiteNetConfig();
+  const config::NetConfig& net_config_ = net::test::SiteNetConfig();
   const net::AddressPolicy policy_{{"127.0.0.0/8"}};
   html::PageMemory memory_{1 << 20};
   base::ByteBudget budget_{1 << 26, 0.1};

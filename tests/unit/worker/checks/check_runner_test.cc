@@ -56,10 +56,7 @@ ProbeResult Price(const char* value) {
 class CheckRunnerTest : public testing::Test {
  public:
   CheckRunnerTest() {
-    config::ProbeConfig tier{};
-    tier.timeout_ms = seconds(5);
-    tier.deadline_ms = seconds(60);
-    tier.attempts_max = 3;
+    const TierProbe tier{"waiting", &probe, seconds(5), seconds(60), 3};
     CheckRunner::Hooks hooks;
     hooks.result = [this](const ChunkPtr& chunk, CheckResult result) {
       holdings.CloseRow(*chunk);
@@ -69,9 +66,8 @@ class CheckRunnerTest : public testing::Test {
     hooks.dropped = [this](const ChunkPtr& chunk) { dropped.push_back(chunk); };
     hooks.stale = [this] { ++stale; };
     runner = std::make_unique<CheckRunner>(
-        loop, clock, metrics, limits,
-        std::map<domain::Tier, TierProbe>{{domain::Tier::kLow, {"waiting", &probe, tier}}}, nullptr,
-        holdings, seconds(4), base::Logger(base::LogLevel::kOff, base::LogFormat::kText),
+        loop, clock, metrics, limits, std::map<domain::Tier, TierProbe>{{domain::Tier::kLow, tier}},
+        nullptr, holdings, seconds(4), base::Logger(base::LogLevel::kOff, base::LogFormat::kText),
         std::move(hooks));
   }
 

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/parts.h"
 #include "domain/workflow/block_type.h"
 #include "tests/unit/worker/jobs/held_job_chunks.h"
 

@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "config/config.h"
+#include "config/jobs_config.h"
+#include "config/limits_config.h"
+#include "config/lookup_config.h"
+#include "config/parts.h"
 #include "tests/unit/worker/jobs/held_job_chunks.h"
 #include "worker/jobs/row_pump.h"
 

@@ -1,4 +1,3 @@
-#include "config/role_config.h"
 #include "worker/jobs/job_room.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "config/jobs_config.h"
 #include "tests/unit/worker/jobs/held_job_chunks.h"
 
 namespace vedette::worker {

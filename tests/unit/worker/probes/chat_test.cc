@@ -1,8 +1,8 @@
-#include "config/role_config.h"
 #include "worker/probes/llm_probe.h"
 
 #include <gtest/gtest.h>
 
+#include "config/probe_config.h"
 #include "tests/unit/worker/probes/model_stub.h"
 
 namespace vedette::worker {

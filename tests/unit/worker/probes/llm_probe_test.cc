@@ -1,6 +1,5 @@
 // Against a stub (model_stub.h) that speaks the protocol over a real connection; no model is asked.
 #include "worker/probes/llm_probe.h"
-#include "config/role_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,8 @@
 #include <atomic>
 #include <optional>
 
+#include "config/net_config.h"
+#include "config/probe_config.h"
 #include "tests/unit/worker/probes/model_stub.h"
 
 namespace vedette::worker {

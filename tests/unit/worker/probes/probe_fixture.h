@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/role_config.h"
+#include "config/probe_config.h"
 #include "net/http_client.h"
 #include "tests/unit/net/site.h"
 #include "worker/probes/probe.h"
@@ -19,7 +19,7 @@ using net::test::Gate;
 using net::test::Site;
 using std::chrono::milliseconds;
 
-inline config::NetConfig NetConfig() {
+inline const config::NetConfig& NetConfig() {
   return net::test::SiteNetConfig();
 }
 

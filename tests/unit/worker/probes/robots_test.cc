@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "config/net_config.h"
 #include "html/robots.h"
 #include "tests/unit/worker/probes/probe_fixture.h"
 #include "worker/probes/web_probe.h"

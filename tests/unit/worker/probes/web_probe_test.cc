@@ -1,5 +1,6 @@
 #include "worker/probes/web_probe.h"
 #include "base/json.h"
+#include "config/net_config.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,8 @@
 #include <future>
 #include <map>
 
+#include "config/lookup_config.h"
+#include "config/net_config.h"
 #include "tests/unit/net/site.h"
 #include "worker/providers/people_on_pages.h"
 

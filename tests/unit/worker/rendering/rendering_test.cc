@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/uuid.h"
-#include "config/auth_config.h"
+#include "config/security_config.h"
 #include "worker/rendering/render_message.h"
 #include "worker/rendering/render_server.h"
 

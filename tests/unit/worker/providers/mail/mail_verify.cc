@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "config/lookup_config.h"
+#include "config/parts.h"
 #include "worker/providers/mail/mail_server_memory.h"
 #include "worker/providers/mail/verifiers.h"
 

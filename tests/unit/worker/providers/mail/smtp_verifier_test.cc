@@ -1,4 +1,3 @@
-#include "config/config.h"
 #include "worker/providers/mail/verifiers.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,8 @@
 #include <set>
 #include <thread>
 
+#include "config/lookup_config.h"
+#include "config/parts.h"
 #include "tests/unit/worker/providers/mail/scripted_mx.h"
 
 namespace vedette::worker {
