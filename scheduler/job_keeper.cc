@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/jobs_config.h"
+#include "config/limits_config.h"
 #include "config/parts.h"
 #include "config/role_config.h"
 #include "domain/job/job.h"
