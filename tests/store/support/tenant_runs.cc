@@ -54,8 +54,8 @@ ApiRuns::Worker::Worker(ApiRuns& test)
   worker::TierProbes probes;
   for (const auto tier :
        {domain::Tier::kMicro, domain::Tier::kLow, domain::Tier::kMedium, domain::Tier::kHigh}) {
-    const config::ProbeConfig& probe = test.config.probes.at(std::string(domain::TierName(tier)));
-    probes[tier] = {&test.probe, probe.timeout_ms, probe.deadline_ms};
+    const config::ProbeConfig& of_tier = test.config.probes.at(std::string(domain::TierName(tier)));
+    probes[tier] = {&test.probe, of_tier.timeout_ms, of_tier.deadline_ms};
   }
   lead_ = std::make_unique<worker::EnrichBlock>(domain::SubjectType::kLead, test.clock, probes);
   company_ =
