@@ -1,12 +1,14 @@
-"""What an hour of the torture rests on: a ledger that holds nobody up, and a last look that outlasts a change of the primary."""
+"""What an hour of the torture rests on: a ledger that holds nobody up, and last questions that outlast a change of the primary."""
 
 import gc
 
+import psycopg2
 import pytest
 
 import job_load
 import ledger
 from job_load import JobLoad
+from patroni_cluster import Patroni
 
 
 @pytest.fixture
@@ -63,3 +65,26 @@ def test_a_database_that_stays_away_fails_the_look(seen, monkeypatch):
 def test_another_refusal_fails_the_look_at_once(seen):
     with pytest.raises(AssertionError, match="is shown as 404"):
         views(seen, (404, {"error": "not_found"}), SHOWN)
+
+
+class Nodes(Patroni):
+    """Without a primary for so many statements."""
+
+    def __init__(self, patience_s, away):
+        self.patience_s, self.away = patience_s, away
+
+    def _execute(self, statement, parameters):
+        self.away -= 1
+        if self.away >= 0:
+            raise psycopg2.OperationalError("the database system is shutting down")
+        return [(statement,)]
+
+
+def test_a_patient_cluster_waits_for_another_primary():
+    assert Nodes(10, away=2).execute("SELECT 1") == [("SELECT 1",)]
+
+
+@pytest.mark.parametrize("patience_s", [0, 0.3])
+def test_a_cluster_is_as_patient_as_it_is_told_to_be(patience_s):
+    with pytest.raises(psycopg2.OperationalError):
+        Nodes(patience_s, away=1000).execute("SELECT 1")
