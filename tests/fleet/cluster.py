@@ -16,6 +16,8 @@ SETTINGS = {
     "max_wal_senders": "4", "hot_standby": "on",
     "wal_receiver_timeout": "5s", "wal_sender_timeout": "5s", "log_min_messages": "warning",
 }
+# How long the database may be away where nothing is broken on purpose: a busy machine makes a primary give way by itself.
+AWAY_MAX_S = 60
 
 
 def fill_disk(mount):

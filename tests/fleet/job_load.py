@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 
+from cluster import AWAY_MAX_S
 from load_clients import LoadClients
 
 TENANTS = ["seeker", "poor", "team", "locked"]
@@ -106,10 +107,15 @@ class JobLoad:
         return status, answer
 
     def look_at_all(self):
-        """The last word about every job that a client knows, for the checker: job -> view."""
+        """The last word about every job that a client knows, for the checker: job -> view. It is asked for again where the
+        database is away, as every client is told to."""
         views = {}
         for tenant, job in dict.fromkeys(self.started):
+            until = time.monotonic() + AWAY_MAX_S
             status, view = self.look(tenant, job)
+            while status in (None, 503) and time.monotonic() < until:
+                time.sleep(0.2)
+                status, view = self.look(tenant, job)
             assert status == 200, f"the job {job} is shown as {status}: {view}"
             views[job] = view
         return views

@@ -187,6 +187,7 @@ class Patroni:
 
     def __init__(self, directory, loop, mount=False):
         self.dir = Path(directory)
+        self.patience_s = 0  # for which a statement is tried again while there is no primary
         self.nodes = [Node(self.dir / name, name, loop, mount) for name in NAMES]
         self.mount_error = next((n.mount_error for n in self.nodes if n.mount_error), None)
         self.mount = not self.mount_error
@@ -231,6 +232,16 @@ class Patroni:
         return f"postgresql://fleet@{hosts}/{self.database}?target_session_attrs=read-write"
 
     def execute(self, statement, parameters=None):
+        until = time.monotonic() + self.patience_s
+        while True:
+            try:
+                return self._execute(statement, parameters)
+            except psycopg2.OperationalError:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(0.2)
+
+    def _execute(self, statement, parameters):
         connection = psycopg2.connect(host="127.0.0.1", port=self.port, dbname=self.database, user="vedette",
                                       connect_timeout=5)
         connection.autocommit = True

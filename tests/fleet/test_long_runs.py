@@ -1,0 +1,90 @@
+"""What an hour of the torture rests on: a ledger that holds nobody up, and last questions that outlast a change of the primary."""
+
+import gc
+
+import psycopg2
+import pytest
+
+import job_load
+import ledger
+from job_load import JobLoad
+from patroni_cluster import Patroni
+
+
+@pytest.fixture
+def seen(tmp_path):
+    it = ledger.Ledger(tmp_path / "ledger.jsonl")
+    yield it
+    it.close()
+    gc.unfreeze()
+
+
+def test_what_the_ledger_has_is_not_looked_through_again(seen):
+    before = len(gc.get_objects())
+    for n in range(3 * ledger.FROZEN_EVERY):
+        seen.add("start", call=n, results=[{"row": n}])
+    assert len(seen.of("start")) == 3 * ledger.FROZEN_EVERY
+    assert len(gc.get_objects()) < before + ledger.FROZEN_EVERY
+
+
+class Api:
+    """Answers with one after the other, and with the last one from then on."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def api(self, key, method, path):
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+class Load:
+    key = "of a tenant"
+
+
+def views(seen, *answers):
+    jobs = JobLoad(Api(*answers), None, seen, None, 1)
+    jobs.started = [(Load, "job")]
+    return jobs.look_at_all()
+
+
+SHOWN = (200, {"status": "completed"})
+AWAY = (503, {"error": "unavailable"})
+
+
+def test_a_job_is_looked_at_again_while_the_database_is_away(seen):
+    assert views(seen, AWAY, (None, "timed out"), AWAY, SHOWN) == {"job": SHOWN[1]}
+    assert len(seen.of("view")) == 1
+
+
+def test_a_database_that_stays_away_fails_the_look(seen, monkeypatch):
+    monkeypatch.setattr(job_load, "AWAY_MAX_S", 0.5)
+    with pytest.raises(AssertionError, match="is shown as 503"):
+        views(seen, AWAY)
+
+
+def test_another_refusal_fails_the_look_at_once(seen):
+    with pytest.raises(AssertionError, match="is shown as 404"):
+        views(seen, (404, {"error": "not_found"}), SHOWN)
+
+
+class Nodes(Patroni):
+    """Without a primary for so many statements."""
+
+    def __init__(self, patience_s, away):
+        self.patience_s, self.away = patience_s, away
+
+    def _execute(self, statement, parameters):
+        self.away -= 1
+        if self.away >= 0:
+            raise psycopg2.OperationalError("the database system is shutting down")
+        return [(statement,)]
+
+
+def test_a_patient_cluster_waits_for_another_primary():
+    assert Nodes(10, away=2).execute("SELECT 1") == [("SELECT 1",)]
+
+
+@pytest.mark.parametrize("patience_s", [0, 0.3])
+def test_a_cluster_is_as_patient_as_it_is_told_to_be(patience_s):
+    with pytest.raises(psycopg2.OperationalError):
+        Nodes(patience_s, away=1000).execute("SELECT 1")
