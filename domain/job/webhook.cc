@@ -113,8 +113,9 @@ std::string EventTypeHeader(const Notification& notification) {
 namespace {
 
 std::string Mac(std::string_view secret, std::string_view seconds, std::string_view body) {
-  std::string text(seconds);
-  text.append(".").append(body);
+  std::string text;
+  text.reserve(seconds.size() + 1 + body.size());
+  text.append(seconds).append(".").append(body);
   return base::HexEncode(base::HmacSha256(secret, text));
 }
 
