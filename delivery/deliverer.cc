@@ -130,11 +130,16 @@ domain::ReceiverState ReceiverOf(const SendResult& result) {
   return result.tried ? ReceiverAfter(result.status_code) : domain::ReceiverState::kUnknown;
 }
 
-store::AttemptRecord RecordOf(const store::LeasedDelivery& delivery, base::Timestamp attempted_at,
+// Without what was only needed to send it: batches of records are copied.
+store::AttemptRecord RecordOf(store::LeasedDelivery delivery, base::Timestamp attempted_at,
                               const NextStep& next, SendResult result) {
   store::AttemptRecord record;
   record.end = next.end;
-  record.notification = delivery.notification;
+  record.notification = std::move(delivery.notification);
+  record.notification.url = {};
+  if (auto* check = std::get_if<domain::CheckNotice>(&record.notification.about)) {
+    check->metadata.reset();
+  }
   record.lease_token = delivery.lease_token;
   record.attempt = delivery.attempts + 1;
   record.attempted_at = attempted_at;
@@ -328,31 +333,34 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
                        SendResult result) {
   const auto it = held_.find(delivery_id);
   if (it == held_.end()) return;  // given back meanwhile
-  const Held held = it->second;
-  const base::Uuid endpoint_id = held.delivery.notification.endpoint_id;
+  const base::Uuid endpoint_id = it->second.delivery.notification.endpoint_id;
+  const Held::State was = it->second.state;
   if (result.moved) {  // the next claim finds out where it goes
     Release({delivery_id});
-    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, held.state);
+    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, was);
     Pump();
     return;
   }
+  store::LeasedDelivery delivery = std::move(it->second.delivery);
   held_.erase(it);
   leases_.Drop(delivery_id);
-  NoteAttempt(held.delivery, result);
-  const NextStep next = Decide(held.delivery, attempted_at, result);
+  NoteAttempt(delivery, result);
+  const NextStep next = Decide(delivery, attempted_at, result);
   metrics_.ObserveDeliveryAttempt(result.duration);
   metrics_.AddDeliveries(OutcomeName(next.end), 1);
-  if (const auto mail = MailOutcomeName(held.delivery.notification, result)) {
+  if (const auto mail = MailOutcomeName(delivery.notification, result)) {
     metrics_.AddMails(*mail, 1);
   }
   const domain::ReceiverState receiver = ReceiverOf(result);
-  settler_.Add(RecordOf(held.delivery, attempted_at, next, std::move(result)));
-  LeaveLane(endpoint_id, receiver, held.state);
+  settler_.Add(RecordOf(std::move(delivery), attempted_at, next, std::move(result)));
+  LeaveLane(endpoint_id, receiver, was);
   Pump();
 }
 
 // The log has only the host of the address: its path or query may hold a secret of the receiver.
 void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendResult& result) const {
+  // Its fields cost more than everything else that is done here for an attempt.
+  if (config_.log.level != "debug" && config_.log.level != "trace") return;
   const domain::Notification& n = delivery.notification;
   const std::string error = result.error.value_or("");
   log_.Debug("an attempt at a delivery ended", {{"delivery", n.delivery_id.ToString()},

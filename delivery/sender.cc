@@ -233,7 +233,7 @@ void Sender::Send(const domain::Notification& notification, int attempt,
   const auto it = secrets_.find(notification.org_id);
   const bool signable = it != secrets_.end() && IsFresh(it->second.read_at);
   if (signable && (notification.endpoint_id.is_nil() || IsFresh(notification.read_at))) {
-    Post(waiting, it->second.secrets, domain::NotificationBody(notification));
+    Post(std::move(waiting), it->second.secrets, domain::NotificationBody(notification));
     return;
   }
   waiting_.push_back(std::move(waiting));
@@ -364,10 +364,11 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
   }
   waiting.notification.url = *message.url;
   if (message.kind == domain::ChannelKind::kWebhook) {
-    return Post(waiting, reading.secrets.at(n.org_id),
+    const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
+    return Post(std::move(waiting), secrets,
                 domain::ChannelWebhookBody(message.news, config_.delivery.body_bytes_max));
   }
-  Call(waiting, ChatRequest(message, config_.public_url));
+  Call(std::move(waiting), ChatRequest(message, config_.public_url));
 }
 
 void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
@@ -376,7 +377,7 @@ void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
   const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
   if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {
     if (const std::string* body = BodyOf(*job, reading)) {
-      Post(waiting, secrets, *body);
+      Post(std::move(waiting), secrets, *body);
     } else {
       Fail(waiting, "job: the job that the callback tells of cannot be read");
     }
@@ -392,7 +393,8 @@ void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
     n.url = *target.url;
     check.metadata = target.metadata;
   }
-  Post(waiting, secrets, domain::NotificationBody(n));
+  std::string body = domain::NotificationBody(n);
+  Post(std::move(waiting), secrets, std::move(body));
 }
 
 void Sender::Fail(const Waiting& waiting, std::string error) {
@@ -403,7 +405,7 @@ void Sender::Fail(const Waiting& waiting, std::string error) {
       [done = waiting.done, failed = std::move(failed)]() mutable { done(std::move(failed)); }));
 }
 
-void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body) {
+void Sender::Post(Waiting waiting, const store::OrgSecrets& secrets, std::string body) {
   if (secrets.configured && (!secrets.readable || secrets.secrets.empty())) {
     Fail(waiting,
          "signing: the signing secret cannot be read; nothing is sent unsigned. Configure the "
@@ -424,20 +426,20 @@ void Sender::Post(const Waiting& waiting, const store::OrgSecrets& secrets, std:
       request.headers.push_back(std::move(header));
     }
   }
-  Call(waiting, std::move(request));
+  Call(std::move(waiting), std::move(request));
 }
 
 // With its headers and body.
-void Sender::Call(const Waiting& waiting, net::HttpRequest request) {
+void Sender::Call(Waiting waiting, net::HttpRequest request) {
   if (waiting.may && !waiting.may()) return Moved(waiting);
   request.method = "POST";
-  request.url = waiting.notification.url;
+  request.url = std::move(waiting.notification.url);
   request.trust = net::Trust::kTenant;
   request.org = waiting.notification.org_id;
   request.timeout = config_.delivery.timeout_ms;  // everything, a wait for a connection included
   request.body_bytes_max = config_.delivery.answer_bytes_max;
   request.truncate_body = true;
-  client_.Send(std::move(request), live_.Guard([this, done = waiting.done,
+  client_.Send(std::move(request), live_.Guard([this, done = std::move(waiting.done),
                                                 room = waiting.room](net::HttpResponse response) {
     SendResult result;
     result.duration = response.duration;

@@ -112,8 +112,8 @@ class Sender {
   void PostAsRead(Waiting waiting, const Reading& reading);
   void PostToChannel(Waiting waiting, const Reading& reading);
   void Moved(const Waiting& waiting);
-  void Post(const Waiting& waiting, const store::OrgSecrets& secrets, std::string body);
-  void Call(const Waiting& waiting, net::HttpRequest request);
+  void Post(Waiting waiting, const store::OrgSecrets& secrets, std::string body);
+  void Call(Waiting waiting, net::HttpRequest request);
   void Mail(const Waiting& waiting, const store::ChannelMessage& message);
   // Ends it without an attempt, and without a word about the receiver.
   void GiveUp(const Waiting& waiting, std::string error);

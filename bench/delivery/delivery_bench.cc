@@ -274,6 +274,13 @@ long Pending(Bench* bench) {
   });
 }
 
+// What the calling thread, which only watches, has used of the process until now.
+rusage OfThisThread() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used;
+}
+
 // Until so many attempts have ended and are settled. Draining only then: it gives back what waits.
 void AwaitSettled(Bench* bench, long attempts) {
   while (Ended(bench, "delivered") + Ended(bench, "retried") < attempts) {
@@ -289,6 +296,7 @@ int Measure(Bench* bench, const std::string& targets_path, long count) {
   const long wanted = count > 0 ? count : Pending(bench);
   Committer committer(bench, ReadTargets(targets_path), count, kBatch, false);
   std::thread loop([&] { bench->loop.Run(); });
+  const rusage watching_before = OfThisThread();
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
   const auto began = SteadyClock::now();
@@ -300,13 +308,17 @@ int Measure(Bench* bench, const std::string& targets_path, long count) {
   const double took = Seconds(SteadyClock::now() - began);
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
+  const rusage watching = OfThisThread();
   bench->loop.Stop();
   loop.join();
   printf(
       "{\"count\": %ld, \"delivered\": %ld, \"seconds\": %.4f, \"user_s\": %.4f, \"kernel_s\": "
       "%.4f}\n",
-      wanted, Ended(bench, "delivered"), took, Seconds(after.ru_utime) - Seconds(before.ru_utime),
-      Seconds(after.ru_stime) - Seconds(before.ru_stime));
+      wanted, Ended(bench, "delivered"), took,
+      Seconds(after.ru_utime) - Seconds(before.ru_utime) -
+          (Seconds(watching.ru_utime) - Seconds(watching_before.ru_utime)),
+      Seconds(after.ru_stime) - Seconds(before.ru_stime) -
+          (Seconds(watching.ru_stime) - Seconds(watching_before.ru_stime)));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "domain/job/standard_webhooks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/crypto.h"
 
@@ -13,7 +14,8 @@ std::string DigestInBase64(std::string_view digest) {
   std::string text = base::Base64UrlEncode(digest);
   std::replace(text.begin(), text.end(), '-', '+');
   std::replace(text.begin(), text.end(), '_', '/');
-  return text + "=";
+  text.push_back('=');
+  return text;
 }
 
 }  // namespace
@@ -22,16 +24,20 @@ std::vector<std::pair<std::string, std::string>> StandardWebhooksHeaders(
     const std::vector<std::string>& secrets, std::string_view id, std::int64_t unix_seconds,
     std::string_view body) {
   const std::string seconds = std::to_string(unix_seconds);
-  std::string text(id);
-  text.append(".").append(seconds).append(".").append(body);
+  std::string text;
+  text.reserve(id.size() + seconds.size() + body.size() + 2);
+  text.append(id).append(".").append(seconds).append(".").append(body);
   std::string signatures;
   for (const std::string& secret : secrets) {
     if (!signatures.empty()) signatures.push_back(' ');
     signatures.append("v1,").append(DigestInBase64(base::HmacSha256(secret, text)));
   }
-  return {{"webhook-id", std::string(id)},
-          {"webhook-timestamp", seconds},
-          {"webhook-signature", signatures}};
+  std::vector<std::pair<std::string, std::string>> headers;
+  headers.reserve(3);
+  headers.emplace_back("webhook-id", id);
+  headers.emplace_back("webhook-timestamp", seconds);
+  headers.emplace_back("webhook-signature", std::move(signatures));
+  return headers;
 }
 
 }  // namespace vedette::domain

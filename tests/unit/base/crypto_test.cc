@@ -51,6 +51,21 @@ TEST(Hmac, MatchesPublishedVectors) {
             "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
+// The context of the last call, and its key, are kept.
+TEST(Hmac, DependsOnItsOwnKeyAlone) {
+  const std::string of_one = HmacSha256("one", "text");
+  EXPECT_EQ(HmacSha256("one", "text"), of_one);
+  const std::string of_none = HmacSha256({}, "text");
+  EXPECT_NE(of_none, of_one);
+  EXPECT_EQ(HmacSha256("", "text"), of_none);
+  EXPECT_NE(HmacSha256("another", "text"), of_none);
+  EXPECT_EQ(HmacSha256({}, "text"), of_none);
+  EXPECT_EQ(HmacSha256("one", "text"), of_one);
+  std::string of_another_thread;
+  std::thread([&] { of_another_thread = HmacSha256("one", "text"); }).join();
+  EXPECT_EQ(of_another_thread, of_one);
+}
+
 TEST(Random, DiffersAndHasTheLengthAskedFor) {
   EXPECT_EQ(RandomBytes(0), "");
   EXPECT_EQ(RandomBytes(16).size(), 16U);
