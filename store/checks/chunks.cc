@@ -82,27 +82,36 @@ ClaimedChunk ClaimedFrom(const ChunkRow& row, const base::Uuid& token) {
   return chunk;
 }
 
+// The monitor of a spec, and its organisation.
+struct SpecOwner {
+  base::Uuid monitor_id;
+  base::Uuid org_id;
+};
+
 // Reads :spec_columns.
-MonitorSpec ReadSpec(Columns& in, std::string* watched) {
+MonitorSpec ReadSpec(Columns& in, const SpecOwner& owner, std::string* watched) {
   MonitorSpec spec;
+  spec.monitor_id = owner.monitor_id;
+  spec.org_id = owner.org_id;
   std::optional<std::string> field_versions;
   std::optional<std::string> rules;
   std::optional<std::string> headers;
   std::optional<std::string> headers_key_id;
   std::optional<std::vector<base::Uuid>> channel_ids;
-  in.Into("id"_a = &spec.monitor_id, "org_id"_a = &spec.org_id, "tier"_a = &spec.tier,
-          "subject_type"_a = &spec.subject_type, "monitor_active"_a = &spec.monitor_active,
-          "struct"_a = watched, "struct_version"_a = &spec.struct_version,
-          "field_versions"_a = &field_versions, "research_plan"_a = &spec.research_plan,
-          "confirm_after"_a = &spec.confirm_after,
+  std::optional<std::vector<domain::NotificationType>> event_types;
+  in.Into("tier"_a = &spec.tier, "subject_type"_a = &spec.subject_type,
+          "monitor_active"_a = &spec.monitor_active, "struct"_a = watched,
+          "struct_version"_a = &spec.struct_version, "field_versions"_a = &field_versions,
+          "research_plan"_a = &spec.research_plan, "confirm_after"_a = &spec.confirm_after,
           "missing_confirmations"_a = &spec.missing_confirmations,
-          "webhook_url"_a = &spec.webhook_url, "webhook_event_types"_a = &spec.webhook_event_types,
+          "webhook_url"_a = &spec.webhook_url, "webhook_event_types"_a = &event_types,
           "endpoint_id"_a = &spec.endpoint_id, "endpoint_open"_a = &spec.endpoint_open,
           "metadata"_a = &spec.metadata, "rules"_a = &rules,
           "request_headers"_a = OptionalBytesInto{&headers},
           "request_headers_key_id"_a = &headers_key_id, "channel_ids"_a = &channel_ids,
           "probe"_a = &spec.probe);
   if (channel_ids) spec.channel_ids = std::move(*channel_ids);
+  if (event_types) spec.webhook_event_types = std::move(*event_types);
   spec.rules = domain::ParseChangeRules(rules);
   if (headers) spec.request_headers = Sealed{std::move(*headers), headers_key_id.value_or("")};
   // What a tick goes by that began before a change counts as it was before the change.
@@ -122,10 +131,10 @@ void ReadOpenTick(Columns& in, MonitorSpec* spec) {
 
 // Reads :spec_columns, and :open_tick_columns behind them unless the tick is held by its chunk,
 // which says the time between two slots.
-void AddSpec(Columns& in, std::optional<std::chrono::seconds> held, const OrgRuns& org_runs,
-             Claim* claim) {
+void AddSpec(Columns& in, const SpecOwner& owner, std::optional<std::chrono::seconds> held,
+             const OrgRuns& org_runs, Claim* claim) {
   std::string watched;
-  auto spec = std::make_shared<MonitorSpec>(ReadSpec(in, &watched));
+  auto spec = std::make_shared<MonitorSpec>(ReadSpec(in, owner, &watched));
   if (held) {
     spec->frequency = *held;
   } else {
@@ -145,7 +154,9 @@ void LoadSpecs(Transaction& tx, const PartList& parts, const OrgRuns& org_runs, 
   for (const auto& [monitor_id, tick_id] : ticks) asked.Add(monitor_id, tick_id);
   for (const auto& row : tx.Exec<"monitor_specs">(asked)) {
     Columns in(row);
-    AddSpec(in, std::nullopt, org_runs, claim);
+    SpecOwner owner;
+    in.Into("id"_a = &owner.monitor_id, "org_id"_a = &owner.org_id);
+    AddSpec(in, owner, std::nullopt, org_runs, claim);
   }
 }
 
@@ -201,50 +212,57 @@ void LoadRows(Transaction& tx, const PartList& parts) {
 // others.
 using Periods = std::vector<std::vector<std::int64_t>>;
 
+// Parts of one row each. Chunks that hold their ticks say the time between two slots of each.
+struct OneRowParts {
+  PartList parts;
+  std::vector<base::Uuid> org_ids;         // of each
+  std::vector<std::chrono::seconds> held;  // of each, or empty
+};
+
 // Monitor, row and state in one select: of one row each there is nothing to share. The schedule is
-// read where there are no `held`, the times between two slots of each part.
-void LoadOneRowParts(Transaction& tx, const PartList& parts, const std::vector<std::int64_t>& held,
-                     const OrgRuns& org_runs, Claim* claim) {
-  if (parts.empty()) return;
+// read where the chunks do not hold the ticks.
+void LoadOneRowParts(Transaction& tx, const OneRowParts& of, const OrgRuns& org_runs,
+                     Claim* claim) {
+  if (of.parts.empty()) return;
   Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>, Column<"tick_id", std::int64_t>>
       places;
-  for (const LoadedPart* part : parts) {
+  for (const LoadedPart* part : of.parts) {
     places.Add(part->part.monitor_id, part->part.first, part->part.tick_id);
   }
-  const auto rows =
-      held.empty() ? tx.Exec<"one_row_parts">(places) : tx.Exec<"held_row_parts">(places);
+  const bool held = !of.held.empty();
+  const auto rows = held ? tx.Exec<"held_row_parts">(places) : tx.Exec<"one_row_parts">(places);
   for (const auto& row : rows) {
     Columns in(row);
-    const PartRow at = ReadPlace(in, parts);
+    const PartRow at = ReadPlace(in, of.parts);
     ReadRow(in, at.row);
     ReadState(in, at);
-    AddSpec(in,
-            held.empty() ? std::nullopt : std::optional(std::chrono::seconds(held.at(at.index))),
-            org_runs, claim);
+    AddSpec(in, {at.part->part.monitor_id, of.org_ids.at(at.index)},
+            held ? std::optional(of.held.at(at.index)) : std::nullopt, org_runs, claim);
   }
 }
 
 // `periods` are those of the claim's chunks.
 void Load(Transaction& tx, const Periods& periods, const OrgRuns& org_runs, Claim* claim) {
-  PartList of_one_row;
-  PartList held_of_one_row;
-  std::vector<std::int64_t> held;
+  OneRowParts of_one_row;
+  OneRowParts held_of_one_row;
   PartList wider;
   for (std::size_t n = 0; n < claim->chunks.size(); ++n) {
-    auto& parts = claim->chunks[n].parts;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].rows.size() > 1) {
-        wider.push_back(&parts[i]);
-      } else if (periods[n].empty()) {
-        of_one_row.push_back(&parts[i]);
-      } else {
-        held_of_one_row.push_back(&parts[i]);
-        held.push_back(periods[n].at(i));
+    ClaimedChunk& chunk = claim->chunks[n];
+    for (std::size_t i = 0; i < chunk.parts.size(); ++i) {
+      LoadedPart& part = chunk.parts[i];
+      if (part.rows.size() > 1) {
+        wider.push_back(&part);
+        continue;
       }
+      const bool held = !periods[n].empty();
+      OneRowParts& of = held ? held_of_one_row : of_one_row;
+      of.parts.push_back(&part);
+      of.org_ids.push_back(chunk.org_id);
+      if (held) of.held.emplace_back(periods[n].at(i));
     }
   }
-  LoadOneRowParts(tx, held_of_one_row, held, org_runs, claim);
-  LoadOneRowParts(tx, of_one_row, {}, org_runs, claim);
+  LoadOneRowParts(tx, held_of_one_row, org_runs, claim);
+  LoadOneRowParts(tx, of_one_row, org_runs, claim);
   if (wider.empty()) return;
   LoadSpecs(tx, wider, org_runs, claim);
   LoadRows(tx, wider);

@@ -80,20 +80,24 @@ returning :chunk_columns, case when c.holder is not null then c.longest_s end as
   (select o.monitors_run from organisation o where o.id = c.org_id)
 
 -- fragment: spec_columns
-m.id, m.org_id, m.tier,
+-- Types of events without a receiver are nobody's.
+m.tier,
   case when former.counts then (m.former ->> 'subject_type')::smallint else m.subject_type end,
   m.status = :status_active as monitor_active,
   -- A tick goes by what its monitor said when it began.
   case when former.counts then (m.former ->> 'struct')::json else m.struct end,
   case when former.counts then (m.former ->> 'struct_version')::int else m.struct_version end,
-  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, m.webhook_url, m.webhook_event_types, m.endpoint_id,
-  coalesce(e.available_at > now(), false) as endpoint_open,
+  m.field_versions, m.research_plan, m.confirm_after, m.missing_confirmations, m.webhook_url,
+  case when m.webhook_url is not null then m.webhook_event_types end as webhook_event_types, m.endpoint_id,
+  -- Nothing is looked for where there is no receiver, as most small monitors have none.
+  case when m.endpoint_id is null then false
+       else coalesce((select e.available_at > now() from endpoint e where e.id = m.endpoint_id), false) end
+    as endpoint_open,
   case when m.webhook_url is not null then m.metadata end as metadata, m.rules, m.request_headers,
   m.request_headers_key_id, m.channel_ids, m.probe
 
 -- fragment: spec_of_monitor
 -- What spec_columns are read from, beside monitor m and the tick p.
-left join endpoint e on e.id = m.endpoint_id
 cross join lateral (select coalesce(p.tick_id <= m.former_tick_id, false) as counts) former
 
 -- fragment: open_tick_columns
@@ -107,12 +111,16 @@ r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending, r.struc
 -- fragment: checked_state_columns
 t.last_tick_id, t.outcome, t.last_run_at
 
+-- fragment: parts_of_one_row
+-- n counts the parts from 1. Arrays are taken apart as in record.sql.
+(select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@position::int[]) as position,
+        unnest(@tick_id::bigint[]) as tick_id, generate_series(1, cardinality(@monitor_id::uuid[])) as n) p
+
 -- name: one_row_parts
 -- What the statements around this one tell, of parts of one row each, which is what small monitors have: they pay for
 -- every statement themselves.
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns, :open_tick_columns
-from unnest(@monitor_id::uuid[], @position::int[], @tick_id::bigint[])
-  with ordinality as p(monitor_id, position, tick_id, n)
+from :parts_of_one_row
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
 join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
 join monitor m on m.id = p.monitor_id
@@ -122,8 +130,7 @@ join monitor_sched s on s.monitor_id = p.monitor_id
 -- name: held_row_parts
 -- The same of ticks that their chunk holds: it says what the schedule would.
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns
-from unnest(@monitor_id::uuid[], @position::int[], @tick_id::bigint[])
-  with ordinality as p(monitor_id, position, tick_id, n)
+from :parts_of_one_row
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
 join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
 join monitor m on m.id = p.monitor_id

@@ -314,7 +314,7 @@ returning old.frequency_s <> @frequency_s or old.schedule is distinct from s.sch
 
 -- name: monitor_specs
 -- One row for each monitor, by what it said when its tick began.
-select :spec_columns, :open_tick_columns
+select m.id, m.org_id, :spec_columns, :open_tick_columns
 from unnest(@ids::uuid[], @tick_ids::bigint[]) as p(monitor_id, tick_id)
 join monitor m on m.id = p.monitor_id
 join monitor_sched s on s.monitor_id = p.monitor_id
