@@ -153,12 +153,20 @@ class Member:
 
 class Operator:
     """Calls on the admin port and the API, through whichever of several members answers. It waits for `patience_s` where it is
-    not told otherwise."""
+    not told otherwise, and asks again for `away_s` what did nothing because the database was away."""
 
     def __init__(self, fronts):
-        self.fronts, self.patience_s = fronts, CALL_MAX_S
+        self.fronts, self.patience_s, self.away_s = fronts, CALL_MAX_S, 0
 
-    def _try(self, method, path, body, headers, port, timeout_s=None):
+    def _try(self, *call):
+        until = time.monotonic() + self.away_s
+        while True:
+            status, answer = self._try_once(*call)
+            if status != 503 or "nothing was changed" not in str(answer) or time.monotonic() >= until:
+                return status, answer
+            time.sleep(0.2)
+
+    def _try_once(self, method, path, body, headers, port, timeout_s=None):
         status, answer = None, "nobody answers"
         for front in self.fronts:
             status, answer = call(method, getattr(front, port) + path, body, headers, timeout_s or self.patience_s)

@@ -5,6 +5,7 @@ import gc
 import psycopg2
 import pytest
 
+import fleet
 import job_load
 import ledger
 from job_load import JobLoad
@@ -65,6 +66,17 @@ def test_a_database_that_stays_away_fails_the_look(seen, monkeypatch):
 def test_another_refusal_fails_the_look_at_once(seen):
     with pytest.raises(AssertionError, match="is shown as 404"):
         views(seen, (404, {"error": "not_found"}), SHOWN)
+
+
+@pytest.mark.parametrize("away_s, message, expected", [
+    (10, "the database cannot be reached; nothing was changed or charged", 200), (10, "it may have happened", 503),
+    (0, "the database cannot be reached; nothing was changed or charged", 503)])
+def test_an_operator_asks_again_only_what_did_nothing(monkeypatch, away_s, message, expected):
+    answers = [(503, {"message": message}), (200, {})]
+    monkeypatch.setattr(fleet, "call", lambda *arguments: answers.pop(0))
+    operator = fleet.Operator([type("Front", (), {"api": "http://front"})])
+    operator.away_s = away_s
+    assert operator.api("key", "POST", "/monitors", {})[0] == expected
 
 
 class Nodes(Patroni):
