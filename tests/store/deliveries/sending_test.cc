@@ -432,9 +432,9 @@ class StillClock final : public base::Clock {
   base::SystemClock own_;
 };
 
-// From its turn to its settlement, with its part of what the settlement of all of them takes. The
-// bound is the measured figure, 65.9, and a tenth; it was 97.1 with a copy of the delivery for each
-// hand that it went through, of each header, and the fields of a line that nobody logs.
+// The count is from the turn to the settlement, with a part of what the settlement of all takes.
+// The bound is the measured figure, 65.9, and a tenth; it was 97.1 with a copy of the delivery for
+// each hand that it went through, of each header, and the fields of a line that nobody logs.
 TEST_F(SendingTest, AnAttemptTakesFewAllocations) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "they are counted without sanitizers";
   constexpr int kFirst = 40;  // they open the connections
