@@ -213,7 +213,7 @@ void LoadRows(Transaction& tx, const PartList& parts) {
 using Periods = std::vector<std::vector<std::int64_t>>;
 
 // Parts of one row each. Chunks that hold their ticks say the time between two slots of each.
-struct OneRowParts {
+struct PartsOfOneRow {
   PartList parts;
   std::vector<base::Uuid> org_ids;         // of each
   std::vector<std::chrono::seconds> held;  // of each, or empty
@@ -221,7 +221,7 @@ struct OneRowParts {
 
 // Monitor, row and state in one select: of one row each there is nothing to share. The schedule is
 // read where the chunks do not hold the ticks.
-void LoadOneRowParts(Transaction& tx, const OneRowParts& of, const OrgRuns& org_runs,
+void LoadOneRowParts(Transaction& tx, const PartsOfOneRow& of, const OrgRuns& org_runs,
                      Claim* claim) {
   if (of.parts.empty()) return;
   Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>, Column<"tick_id", std::int64_t>>
@@ -243,8 +243,8 @@ void LoadOneRowParts(Transaction& tx, const OneRowParts& of, const OrgRuns& org_
 
 // `periods` are those of the claim's chunks.
 void Load(Transaction& tx, const Periods& periods, const OrgRuns& org_runs, Claim* claim) {
-  OneRowParts of_one_row;
-  OneRowParts held_of_one_row;
+  PartsOfOneRow of_one_row;
+  PartsOfOneRow held_of_one_row;
   PartList wider;
   for (std::size_t n = 0; n < claim->chunks.size(); ++n) {
     ClaimedChunk& chunk = claim->chunks[n];
@@ -255,7 +255,7 @@ void Load(Transaction& tx, const Periods& periods, const OrgRuns& org_runs, Clai
         continue;
       }
       const bool held = !periods[n].empty();
-      OneRowParts& of = held ? held_of_one_row : of_one_row;
+      PartsOfOneRow& of = held ? held_of_one_row : of_one_row;
       of.parts.push_back(&part);
       of.org_ids.push_back(chunk.org_id);
       if (held) of.held.emplace_back(periods[n].at(i));
