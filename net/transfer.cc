@@ -27,6 +27,10 @@ constexpr long kConnectionIdleMaxSeconds = 60;
 // Every transfer brings its addresses along; curl's own cache only carries them over to the
 // connection attempt. Not 0: curl would throw them away and ask the system's resolver.
 constexpr long kDnsCacheSeconds = 10;
+// A kept connection may have been closed just before the request, so curl sends it again, six times
+// in all, and cannot tell that from a server that has read it and hung up. Each of those may act on
+// what it read.
+constexpr int kSendsMax = 2;
 
 bool IsName(std::string_view name, std::string_view lower) {
   return name.size() == lower.size() && base::AsciiLower(name) == lower;
@@ -154,6 +158,7 @@ std::unique_ptr<Transfer::Easy> Transfer::Detach() {
   easy_->error[0] = '\0';
   easy_->refused_address.clear();
   easy_->protocol_error.clear();
+  easy_->sends = 0;
   easy_->header_bytes = 0;
   easy_->body.Reset();
   return std::move(easy_);
@@ -441,10 +446,15 @@ int Transfer::OnPrerequest(void* self, char* remote, char*, int, int) {
   auto* easy = static_cast<Easy*>(self);
   const Transfer* transfer = easy->transfer;
   const auto ip = IpAddress::Parse(remote);
-  if (ip && transfer->route.policy->Allows(*ip)) {
+  const bool allowed = ip && transfer->route.policy->Allows(*ip);
+  if (allowed && ++easy->sends <= kSendsMax) {
     return CURL_PREREQFUNC_OK;
   }
-  easy->refused_address = remote;
+  if (allowed) {
+    easy->protocol_error = transfer->host_key + " hung up twice without an answer";
+  } else {
+    easy->refused_address = remote;
+  }
   return CURL_PREREQFUNC_ABORT;
 }
 

@@ -81,6 +81,7 @@ class Transfer {
     char error[CURL_ERROR_SIZE] = {};
     std::string refused_address;
     std::string protocol_error;
+    int sends = 0;                 // how often curl began to send the request
     std::size_t header_bytes = 0;  // of the answer
     AnswerBody body;
   };

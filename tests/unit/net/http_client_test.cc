@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <future>
 #include <memory>
+#include <vector>
 
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dns_server.h"
@@ -15,6 +18,7 @@ namespace vedette::net {
 namespace {
 
 using test::After;
+using test::Await;
 using test::Client;
 using test::DnsServer;
 using test::Local;
@@ -115,6 +119,41 @@ TEST(HttpClient, SendsAgainWhereAKeptConnectionHasDied) {
     const HttpResponse answer = client.Get(Local(server.port()));
     EXPECT_EQ(answer.body, "ok") << answer.error;
   }
+}
+
+TEST(HttpClient, AServerThatHangsUpOnItsKeptConnectionsIsSentARequestTwiceAtMost) {
+  constexpr int kKept = 8;
+  std::atomic<int> open{0};
+  std::atomic<int> left_unanswered{0};
+  RawServer server([&](Socket& socket) {
+    try {
+      socket.ReceiveUntil("\r\n\r\n");
+      if (++open <=
+          kKept) {  // each has a connection of its own, for none is answered before all are there
+        Await([&] { return open >= kKept; });
+        socket.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        socket.ReceiveUntil("\r\n\r\n");
+      }
+      ++left_unanswered;
+    } catch (const std::runtime_error&) {  // the client has left
+    }
+  });
+  Client client;
+  std::vector<std::future<HttpResponse>> first;
+  for (int i = 0; i < kKept; ++i) {
+    HttpRequest request;
+    request.url = Local(server.port());
+    first.push_back(client.Begin(std::move(request)));
+  }
+  for (auto& answer : first) ASSERT_EQ(answer.get().body, "ok");
+
+  HttpRequest request;
+  request.method = "POST";
+  request.url = Local(server.port(), "/paid");
+  const HttpResponse answer = client.Fetch(std::move(request));
+  EXPECT_EQ(answer.error_class, HttpErrorClass::kProtocol);
+  EXPECT_THAT(answer.error, HasSubstr("hung up twice without an answer"));
+  EXPECT_EQ(left_unanswered, 2);
 }
 
 TEST(HttpClient, DecodesGzipAndDeflate) {
