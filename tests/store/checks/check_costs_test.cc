@@ -134,7 +134,7 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   EXPECT_LT(costs.transactions, 0.0108) << Described(costs);
   EXPECT_LT(costs.rows_written, 2.23) << Described(costs);
   EXPECT_LT(costs.pages, 41) << Described(costs);
-  EXPECT_LT(costs.allocations, 80) << Described(costs);
+  EXPECT_LT(costs.allocations, 73) << Described(costs);
 }
 
 // Every statement takes up each of a table's constraints anew, and calls it for each row; a foreign
