@@ -15,6 +15,7 @@ constexpr std::size_t kNameCharsMax = 200;
 
 std::vector<std::string_view> ScopeNames() {
   std::vector<std::string_view> names;
+  names.reserve(domain::kKeyScopes.size());
   for (const auto scope : domain::kKeyScopes) names.push_back(domain::KeyScopeName(scope));
   return names;
 }

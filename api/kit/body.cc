@@ -125,9 +125,9 @@ const base::Json* BodyReader::Member(std::string_view name, Presence presence) {
   return nullptr;
 }
 
-void BodyReader::Wrong(std::string_view name, std::string_view type, std::string msg,
-                       const base::Json& value, base::Json ctx) {
-  problems_->Add(Loc(name), type, std::move(msg), value, std::move(ctx));
+void BodyReader::Wrong(std::string_view name, std::string_view type, std::string_view msg,
+                       const base::Json& value, const base::Json& ctx) {
+  problems_->Add(Loc(name), type, msg, value, ctx);
 }
 
 std::optional<std::string> BodyReader::Text(std::string_view name, Presence presence,

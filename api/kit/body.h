@@ -117,8 +117,8 @@ class BodyReader {
   static base::Json Loc(std::string_view name) { return base::Json::array({"body", name}); }
 
  private:
-  void Wrong(std::string_view name, std::string_view type, std::string msg, const base::Json& value,
-             base::Json ctx = nullptr);
+  void Wrong(std::string_view name, std::string_view type, std::string_view msg,
+             const base::Json& value, const base::Json& ctx = nullptr);
 
   JsonBody own_body_;  // where the reader parses the body itself, as own_problems_
   Problems own_problems_;
