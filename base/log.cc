@@ -163,8 +163,12 @@ Logger Logger::For(std::string_view component) const {
   return Logger(sink_, std::string(component));
 }
 
+bool Logger::Writes(LogLevel level) const {
+  return level >= sink_->level;
+}
+
 void Logger::Write(LogLevel level, std::string_view message, Fields fields) const {
-  if (level < sink_->level) return;
+  if (!Writes(level)) return;
   const std::string time = NowText();
   const std::string line = sink_->format == LogFormat::kJson
                                ? JsonLine(time, level, component_, message, fields)

@@ -48,6 +48,9 @@ class Logger {
   // The same sink under another component's name ("scheduler", "api").
   Logger For(std::string_view component) const;
 
+  // Whether a line of the level is written, for fields that cost something to make.
+  bool Writes(LogLevel level) const;
+
   using Fields = std::initializer_list<LogField>;
   void Debug(std::string_view message, Fields fields = {}) const;
   void Info(std::string_view message, Fields fields = {}) const;

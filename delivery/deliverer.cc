@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "config/config.h"
+#include "config/delivery_config.h"
+#include "config/parts.h"
 #include "config/role_config.h"
 #include "net/url.h"
 
@@ -360,7 +361,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
 // The log has only the host of the address: its path or query may hold a secret of the receiver.
 void Deliverer::NoteAttempt(const store::LeasedDelivery& delivery, const SendResult& result) const {
   // Its fields cost more than everything else that is done here for an attempt.
-  if (config_.log.level != "debug" && config_.log.level != "trace") return;
+  if (!log_.Writes(base::LogLevel::kDebug)) return;
   const domain::Notification& n = delivery.notification;
   const std::string error = result.error.value_or("");
   log_.Debug("an attempt at a delivery ended", {{"delivery", n.delivery_id.ToString()},

@@ -7,7 +7,7 @@ import time
 
 
 # Python's collector holds every thread while it looks through everything, the proxies' too: for 3 s in an hour's ledger, and
-# a primary that does not reach its etcd for so long gives way. What the ledger has stays, and is not looked through again.
+# a primary that does not reach its etcd for that long gives way. What the ledger has stays, and is not looked through again.
 FROZEN_EVERY = 500
 
 

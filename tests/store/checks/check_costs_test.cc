@@ -137,8 +137,8 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
   EXPECT_LT(costs.allocations, 73) << Described(costs);
 }
 
-// Every statement takes up each of a table's constraints anew, and calls it for each row; a foreign
-// key's trigger has each update of the row read the version before once more.
+// Every statement takes up each of a table's constraints again, and calls it for each row; a
+// foreign key's trigger has each update of the row read the version before once more.
 TEST_F(CheckCosts, OfConstraintsWhereEveryCheckWrites) {
   for (const char* table : {"monitor_sched", "row_state", "tick"}) {
     EXPECT_LE(std::stoi(Sql(fmt::format("select count(*) from pg_constraint where contype = 'c' "

@@ -1,6 +1,9 @@
 #include "tests/store/support/operator_support.h"
 
 #include <stdexcept>
+#include <utility>
+
+#include "tests/store/support/server_request.h"
 
 namespace vedette::test {
 namespace {
@@ -35,13 +38,7 @@ AdminTest::AdminTest()
 
 net::ServerRequest AdminTest::Request(const std::string& method, const std::string& target,
                                       Headers headers) {
-  net::ServerRequest request;
-  request.method = method;
-  request.target = target;
-  const auto mark = target.find('?');
-  request.path = target.substr(0, mark);
-  if (mark != std::string::npos) request.query = target.substr(mark + 1);
-  request.headers = std::move(headers);
+  net::ServerRequest request = ServerRequestOf(method, target, std::move(headers));
   request.remote_address = "203.0.113.7";
   return request;
 }

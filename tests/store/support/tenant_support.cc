@@ -7,6 +7,7 @@
 #include "base/crypto.h"
 #include "config/net_config.h"
 #include "config/search_config.h"
+#include "tests/store/support/server_request.h"
 
 namespace vedette::test {
 namespace {
@@ -124,13 +125,7 @@ ApiTest::~ApiTest() {
 
 net::ServerRequest ApiTest::Request(const std::string& method, const std::string& target,
                                     const Headers& headers) const {
-  net::ServerRequest request;
-  request.method = method;
-  request.target = target;
-  const auto mark = target.find('?');
-  request.path = target.substr(0, mark);
-  if (mark != std::string::npos) request.query = target.substr(mark + 1);
-  request.headers = headers;
+  net::ServerRequest request = ServerRequestOf(method, target, headers);
   if (request.Header("x-api-key").empty() && request.Header("authorization").empty()) {
     request.headers.emplace_back("x-api-key", acme.key);
   }

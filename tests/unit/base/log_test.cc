@@ -148,6 +148,8 @@ TEST(Log, LeavesOutWhatIsBelowTheLevel) {
   EXPECT_EQ(lines(LogLevel::kInfo), 3);
   EXPECT_EQ(lines(LogLevel::kError), 1);
   EXPECT_EQ(lines(LogLevel::kOff), 0);
+  EXPECT_TRUE(Logger(LogLevel::kDebug, LogFormat::kText).Writes(LogLevel::kDebug));
+  EXPECT_FALSE(Logger(LogLevel::kInfo, LogFormat::kText).For("x").Writes(LogLevel::kDebug));
 }
 
 }  // namespace
