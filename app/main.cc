@@ -41,6 +41,13 @@
 #include "domain/email/mailbox.h"
 #include "domain/job/webhook.h"
 
+// What jemalloc reads when the process starts: memory that nobody asks for goes back to the system
+// though no thread allocates any more, as after the last request of an evening.
+extern "C" {
+extern const char* const malloc_conf;
+const char* const malloc_conf = "background_thread:true";
+}
+
 namespace vedette::app {
 namespace {
 
