@@ -182,22 +182,27 @@ void WriteRows(Transaction& tx, const std::vector<LockedChunk>& chunks) {
 void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
                      std::chrono::milliseconds lease, DeliveryTargets* targets) {
   targets->clear();
-  // Id, organisation, endpoint, monitor, row, group, type, lease.
+  // Id, organisation, endpoint, monitor and its number from 1, row, group, type, lease.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"endpoint_id", base::Uuid>,
-       Column<"monitor_id", base::Uuid>, Column<"row_id", base::Uuid>,
+       Column<"monitor_id", base::Uuid>, Column<"target", int>, Column<"row_id", base::Uuid>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
        Column<"lease_token", std::optional<base::Uuid>>>
       deliveries;
+  std::map<base::Uuid, int> numbers;
+  std::vector<base::Uuid> monitors;
   for (const auto& chunk : chunks) {
     for (const DeliveryRecord& d : chunk.record->deliveries) {
-      deliveries.Add(d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.event_group_id,
-                     d.type, d.lease_token);
-      targets->try_emplace(d.monitor_id);
+      const auto [number, is_new] =
+          numbers.try_emplace(d.monitor_id, static_cast<int>(monitors.size()) + 1);
+      if (is_new) {
+        monitors.push_back(d.monitor_id);
+        targets->try_emplace(d.monitor_id);
+      }
+      deliveries.Add(d.id, d.org_id, d.endpoint_id, d.monitor_id, number->second, d.row_id,
+                     d.event_group_id, d.type, d.lease_token);
     }
   }
   if (deliveries.empty()) return;
-  std::vector<base::Uuid> monitors;
-  for (const auto& [monitor_id, target] : *targets) monitors.push_back(monitor_id);
   ReadTargets(tx.Exec<"record_deliveries">(deliveries, "lease_ms"_a = lease.count(),
                                            "monitor_ids"_a = monitors),
               targets);

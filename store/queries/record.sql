@@ -81,22 +81,33 @@ where r.monitor_id = u.monitor_id and r.position = u.position
 
 -- name: record_deliveries
 -- To where the monitor sends now, which may have changed since the claim. One whose receiver is another one by now is
--- left to the deliverer that claims it. Tells where @monitor_ids send.
-with written as (
+-- left to the deliverer that claims it. Tells where @monitor_ids send, of which @target counts from 1: a monitor is looked
+-- up once, not once for each of its deliveries, and one without a receiver has the id of none.
+with target as (
+  select array_agg(coalesce(case when m.webhook_url is not null then m.endpoint_id end, :no_endpoint)
+                   order by i.n) as endpoint_ids
+  from unnest(@monitor_ids::uuid[]) with ordinality as i(id, n)
+  left join monitor m on m.id = i.id
+), written as (
   insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at,
                         lease_token)
-  select u.id, u.org_id, m.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type,
-         case when u.lease_token is null or m.endpoint_id <> u.endpoint_id then now()
+  select u.id, u.org_id, u.endpoint_id, u.monitor_id, u.row_id, u.event_group_id, u.type,
+         case when u.lease_token is null or u.endpoint_id <> u.claimed_endpoint_id then now()
               else now() + @lease_ms * interval '1 millisecond' end,
-         case when m.endpoint_id = u.endpoint_id then u.lease_token end
-  from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id,
-               unnest(@endpoint_id::uuid[]) as endpoint_id, unnest(@monitor_id::uuid[]) as monitor_id,
-               unnest(@row_id::uuid[]) as row_id, unnest(@event_group_id::uuid[]) as event_group_id,
-               unnest(@type::smallint[]) as type, unnest(@lease_token::uuid[]) as lease_token) as u
-  join monitor m on m.id = u.monitor_id
-  where m.webhook_url is not null
+         case when u.endpoint_id = u.claimed_endpoint_id then u.lease_token end
+  from (select d.*, t.endpoint_ids[d.target] as endpoint_id
+        from (select unnest(@id::uuid[]) as id, unnest(@org_id::uuid[]) as org_id,
+                     unnest(@endpoint_id::uuid[]) as claimed_endpoint_id, unnest(@monitor_id::uuid[]) as monitor_id,
+                     unnest(@target::int[]) as target, unnest(@row_id::uuid[]) as row_id,
+                     unnest(@event_group_id::uuid[]) as event_group_id, unnest(@type::smallint[]) as type,
+                     unnest(@lease_token::uuid[]) as lease_token) as d
+        cross join target t) as u
+  where u.endpoint_id <> :no_endpoint
 )
 select :target_columns from monitor where id = any(@monitor_ids::uuid[])
+
+-- fragment: no_endpoint
+'00000000-0000-0000-0000-000000000000'::uuid
 
 -- name: record_channel_deliveries
 -- To the channels that the monitors name now and that want it; what was claimed before a channel joined does not tell it.

@@ -32,14 +32,15 @@ struct Costs {
   double transactions;
   double rows_written;
   double pages;
+  double monitors_read;  // versions of rows of the table `monitor`
   double allocations;
 };
 
 std::string Described(const Costs& c) {
   return fmt::format(
       "a check costs {:.0f} B of WAL, {:.4f} transactions, {:.3f} rows written, {:.1f} pages, "
-      "{:.1f} allocations",
-      c.wal_bytes, c.transactions, c.rows_written, c.pages, c.allocations);
+      "{:.3f} reads of a monitor, {:.1f} allocations",
+      c.wal_bytes, c.transactions, c.rows_written, c.pages, c.monitors_read, c.allocations);
 }
 
 class CheckCosts : public WorkerTest {
@@ -90,6 +91,10 @@ class CheckCosts : public WorkerTest {
     costs.pages = std::stod(Sql("select blks_hit + blks_read from pg_stat_database "
                                 "where datname = current_database()")) /
                   checks;
+    costs.monitors_read =
+        std::stod(Sql("select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) "
+                      "from pg_stat_user_tables where relname = 'monitor'")) /
+        checks;
     RecordProperty("costs", Described(costs));
     return costs;
   }
@@ -124,6 +129,8 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
   EXPECT_LT(costs.pages, 55) << Described(costs);
+  // Of a chunk's deliveries all are of one monitor.
+  EXPECT_LT(costs.monitors_read, 0.1) << Described(costs);
   EXPECT_LT(costs.allocations, 110) << Described(costs);
 }
 
@@ -140,12 +147,15 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
 // Every statement takes up each of a table's constraints again, and calls it for each row; a
 // foreign key's trigger has each update of the row read the version before once more.
 TEST_F(CheckCosts, OfConstraintsWhereEveryCheckWrites) {
-  for (const char* table : {"monitor_sched", "row_state", "tick"}) {
+  for (const char* table :
+       {"delivery", "event", "monitor_row", "monitor_sched", "row_state", "tick"}) {
     EXPECT_LE(std::stoi(Sql(fmt::format("select count(*) from pg_constraint where contype = 'c' "
                                         "and conrelid = '{}'::regclass",
                                         table))),
               1)
         << table;
+  }
+  for (const char* table : {"delivery", "event", "monitor_sched", "row_state", "tick"}) {
     EXPECT_EQ(
         Sql(fmt::format("select count(*) from pg_trigger where tgrelid = '{}'::regclass", table)),
         "0")
