@@ -1,10 +1,14 @@
 """The Helm chart: rendered by a real Helm, validated by Kubernetes' own schemas, its promises read from what comes
 out, and its containers' arguments and environment taken by the binary."""
 
+import base64
+import contextlib
 import copy
+import http.server
 import json
 import re
 import subprocess
+import threading
 import tomllib
 from pathlib import Path
 
@@ -87,6 +91,8 @@ FEATURES = {
     "a cell": ("--set", "cell.id=c2"),
     "a cell that knows the others": ("--set", "cell.id=c2,cell.cellsSecret=vedette-cells"),
     "an image of one's own, by its digest": ("--set", "image.repository=registry.internal/vedette,image.digest=sha256:" + "0" * 64),
+    "a Service of Patroni": ("--set", "database.existingSecret=,database.patroni.hosts={acid-vedette},"
+                             "database.patroni.passwordSecret.existingSecret=vedette.acid.credentials"),
     "a pooler": ("--set", "database.existingSecretPooledKey=pooled-url"),
     "rendering": ("--set", "rendering.enabled=true"),
     "the role browser": ("--set", "roles.browser.enabled=true"),
@@ -172,7 +178,12 @@ def test_yaml_is_tidy(rendered, tmp_path):
     ("ingress.enabled=true", "host"),
     ("networkPolicy.adminFrom={anybody}", "adminFrom"),
     ("serviceMonitor.interval=often", "interval"),
-    ("database.existingSecret=", "database"),
+    ("database.patroni.hosts={pg:5432}", "hosts"),
+    ("database.patroni.sslmode=verify-full", "sslmode"),
+    ("router.image.tag=", "tag"),
+    ("router.cells[0].id=c2", "host"),
+    ("router.cells[0].id=C2,router.cells[0].host=a,router.cells[0].port=80", "id"),
+    ("networkPolicy.cellsTo={anywhere}", "cellsTo"),
 ])
 def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
     done = template(helm, CHART / "ci" / "secrets.yaml", "--set", setting)
@@ -180,9 +191,25 @@ def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
     assert "schema" in done.stderr and named in done.stderr, done.stderr
 
 
-def test_a_role_without_its_secret_is_refused_with_a_sentence(helm):
-    done = template(helm, CHART / "ci" / "secrets.yaml", "--set", "encryptionKey.existingSecret=")
-    assert done.returncode != 0 and "set encryptionKey.existingSecret" in done.stderr, done.stderr
+ONE_DATABASE = "give exactly one of database.existingSecret, database.url (if it holds no password) and database.patroni.hosts"
+EACH_CELL_ONCE = 'router.cells names each cell once, and one of them is the first, whose id is ""'
+
+
+@pytest.mark.parametrize("values, setting, sentence", [
+    ("secrets", "encryptionKey.existingSecret=", "set encryptionKey.existingSecret"),
+    ("secrets", "database.existingSecret=", ONE_DATABASE),
+    ("secrets", "database.url=postgresql://db/vedette", ONE_DATABASE),
+    ("secrets", "database.patroni.hosts={pg}", ONE_DATABASE),
+    ("patroni", "database.url=postgresql://db/vedette", ONE_DATABASE),
+    ("patroni", "database.patroni.passwordSecret.existingSecret=", "set database.patroni.passwordSecret.existingSecret"),
+    ("router", "router.mapsConfigMap=", "set router.mapsConfigMap"),
+    ("router", "router.cells=null", EACH_CELL_ONCE),
+    ("router", "router.cells[0].id=c4,router.cells[0].host=a,router.cells[0].port=80", EACH_CELL_ONCE),
+    ("router", "router.cells[1].id=,router.cells[1].host=a,router.cells[1].port=80", EACH_CELL_ONCE),
+])
+def test_what_is_missing_or_does_not_go_together_is_refused_with_a_sentence(helm, values, setting, sentence):
+    done = template(helm, CHART / "ci" / f"{values}.yaml", "--set", setting)
+    assert done.returncode != 0 and sentence in done.stderr, done.stderr
 
 
 def test_pods_that_render_have_room_for_a_browser_and_its_sandbox_and_no_others(helm):
@@ -335,7 +362,9 @@ def drain_times_ms():
 
 def test_pods_have_the_time_to_drain(objects):
     for rendered_objects in objects.values():
-        for deployment in of_kind(rendered_objects, "Deployment").values():
+        for name, deployment in of_kind(rendered_objects, "Deployment").items():
+            if name.endswith("-router"):
+                continue  # drains by a signal of HAProxy's
             pod = pod_of(deployment)
             env = {e["name"]: e.get("value") for e in pod["containers"][0]["env"]}
             drain_ms = int(env["VEDETTE_HEALTH_DRAIN_DELAY_MS"])
@@ -378,9 +407,9 @@ def test_the_admin_port_is_closed_to_the_world(objects):
         for name, service in of_kind(rendered_objects, "Service").items():
             ports = {p["targetPort"] for p in service["spec"]["ports"]}
             assert not (ports - {"api"} and service["spec"].get("type", "ClusterIP") != "ClusterIP"), name
-        for ingress in of_kind(rendered_objects, "Ingress").values():
-            backend = ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
-            assert backend["name"].endswith("-api")
+    leads_to = {name: ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]["name"]
+                for name, rendered_objects in objects.items() for ingress in of_kind(rendered_objects, "Ingress").values()}
+    assert leads_to == {"everything": "watch-api", "router": "v-vedette-router"}
 
 
 def test_the_admin_port_asks_an_api_of_its_own_that_nobody_else_reaches(objects):
@@ -525,3 +554,200 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
         finally:
             process.terminate()
             assert process.wait(60) == 0
+
+
+def database_variables(workload):
+    return [e for e in pod_of(workload)["containers"][0]["env"] if e["name"] in ("PGPASSWORD", "VEDETTE_DATABASE_URL")]
+
+
+def test_hosts_under_patroni_make_the_url_of_every_process_without_the_password(objects, features):
+    one = "postgresql://vedette@acid-vedette:5432/vedette"
+    several = ("postgresql://watcher@pg-0.pg.db.svc:5433,pg-1.pg.db.svc:5433,10.0.0.13:5433/watches"
+               "?target_session_attrs=read-write&sslmode=prefer")
+    for rendered_objects, url, secret in ((features["a Service of Patroni"], one, "vedette.acid.credentials"),
+                                          (objects["patroni"], several, "watcher.pg.credentials")):
+        told = workloads(rendered_objects)
+        assert {w["kind"] for w in told} == {"Deployment", "Job"}
+        for workload in told:
+            assert database_variables(workload) == [
+                {"name": "VEDETTE_DATABASE_URL", "value": url},
+                {"name": "PGPASSWORD", "valueFrom": {"secretKeyRef": {"name": secret, "key": "password"}}}], workload["metadata"]["name"]
+    assert not any("PGPASSWORD" in environment_of(d) for d in of_kind(objects["secrets"], "Deployment").values())
+
+
+def test_the_binary_finds_the_primary_among_the_hosts_and_takes_the_password_beside_the_url(helm, binary, postgres, database):
+    """The first host answers nobody, the second one wants a password."""
+    hba = postgres.data / "pg_hba.conf"
+    hba.write_text("host all watcher all scram-sha-256\n" + hba.read_text())
+    database.rows("create role watcher superuser login password 'p@ss:/word'")
+    database.rows("select pg_reload_conf()")
+    done = template(helm, CHART / "ci" / "patroni.yaml", "--set", "database.patroni.hosts={127.0.0.2,127.0.0.1},"
+                    f"database.patroni.port={postgres.port},database.patroni.database={database.url.split('/')[3].split('?')[0]}")
+    assert done.returncode == 0, done.stderr
+    [job] = of_kind([o for o in yaml.safe_load_all(done.stdout) if o], "Job").values()
+    [url, password] = database_variables(job)
+    assert "127.0.0.2" in url["value"] and "read-write" in url["value"]
+
+    def migrates(secret):
+        return subprocess.run([binary, *pod_of(job)["containers"][0]["args"]], capture_output=True, text=True, timeout=60,
+                              env=clean_environment({password["name"]: secret, url["name"]: url["value"]}))
+    right, wrong = migrates("p@ss:/word"), migrates("another")
+    assert right.returncode == 0, right.stderr
+    assert wrong.returncode != 0 and "password" in wrong.stderr + wrong.stdout, wrong
+
+
+def test_pods_may_go_to_the_port_of_the_hosts_and_the_router_to_no_database(objects):
+    for name, port in (("secrets", 5432), ("patroni", 5433), ("router", 5432)):
+        [policy] = [p["spec"] for n, p in of_kind(objects[name], "NetworkPolicy").items() if n.endswith("-database")]
+        assert [p["port"] for rule in policy["egress"] for p in rule["ports"]] == [port]
+        assert policy["podSelector"]["matchExpressions"] == [
+            {"key": "app.kubernetes.io/component", "operator": "NotIn", "values": ["router"]}]
+    policies = of_kind(objects["router"], "NetworkPolicy")
+    router = labels_of(of_kind(objects["router"], "Deployment")["v-vedette-router"])
+    assert router["app.kubernetes.io/component"] == "router"
+    ports = {p["port"] for policy in policies.values() for rule in policy["spec"].get("egress", []) for p in rule.get("ports", [])
+             if "matchExpressions" not in policy["spec"]["podSelector"]
+             and policy["spec"]["podSelector"]["matchLabels"].items() <= router.items()}
+    assert ports == {53, 8080, 80, 8081, 9464}, "names, and the ports of the cells and of their pods"
+
+
+def test_who_may_ask_the_router_may_ask_it_and_the_router_the_api(objects):
+    deployments, policies = of_kind(objects["router"], "Deployment"), of_kind(objects["router"], "NetworkPolicy")
+    router, api = (labels_of(deployments[f"v-vedette-{name}"]) for name in ("router", "api"))
+    ingress = {"namespaceSelector": {"matchLabels": {"name": "ingress"}}}
+    assert allows(policies, router, 8080) == [ingress] and allows(policies, router, 9464) is None
+    [outside, inside] = allows(policies, api, 8080)
+    assert outside == ingress and inside["podSelector"]["matchLabels"].items() <= router.items()
+
+
+def haproxy_of(rendered_objects):
+    return of_kind(rendered_objects, "ConfigMap")["v-vedette-router"]["data"]["haproxy.cfg"]
+
+
+def test_the_router_goes_by_the_rules_that_are_deployed(objects):
+    def section(text, name):
+        lines = re.search(rf"^{name}\n((?:    .*\n|\n)+)", text, re.MULTILINE)[1].splitlines()
+        return [line for line in lines if line.strip() and not line.strip().startswith(("#", "bind "))]
+    ours, deployed = haproxy_of(objects["router"]), (ROOT / "deploy" / "cells" / "haproxy.cfg").read_text()
+    for name in ("global", "defaults", "frontend api"):
+        assert section(ours, name) == section(deployed, name)
+    assert len(section(ours, "frontend api")) == 10
+    # Of the cell that is asked at a port of its own nothing differs but that names are followed.
+    assert [line.replace(" resolvers cluster init-addr libc,none", "").replace("8081", "8080")
+            for line in section(ours + "\n", "backend cell_c3")] == section(deployed, "backend cell_c3")
+
+
+def test_a_change_of_the_routers_configuration_makes_new_pods(helm, objects):
+    done = template(helm, CHART / "ci" / "router.yaml", "--set", "oidc.orgClaim=tenant")
+    changed = [o for o in yaml.safe_load_all(done.stdout) if o]
+    sums = {of_kind(o, "Deployment")["v-vedette-router"]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+            for o in (objects["router"], changed)}
+    assert len(sums) == 2 and haproxy_of(changed) != haproxy_of(objects["router"])
+
+
+def test_the_router_is_known_to_go_before_it_refuses(objects):
+    [container] = pod_of(of_kind(objects["router"], "Deployment")["v-vedette-router"])["containers"]
+    [program, seconds] = container["lifecycle"]["preStop"]["exec"]["command"]
+    assert program == "sleep" and int(seconds) >= 2 * container["readinessProbe"]["periodSeconds"]
+
+
+def write_maps(folder):
+    """As `vedette ctl cell-map` prints them."""
+    (folder / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
+    (folder / "prefixes.map").write_text("vd_live_c2_ cell_c2\nvd_live_c3_ cell_c3\nvd_live_Ab12cd cell_c3\n")
+    (folder / "organisations.map").write_text("acme cell_c2\n")
+
+
+def test_haproxy_takes_the_routers_configuration_though_no_cell_is_there(objects, tmp_path):
+    write_maps(tmp_path)
+    path = tmp_path / "haproxy.cfg"
+    path.write_text(haproxy_of(objects["router"]).replace("/etc/haproxy/cells", str(tmp_path)) + "\n")
+    done = subprocess.run(["/usr/sbin/haproxy", "-c", "-f", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    [container] = pod_of(of_kind(objects["router"], "Deployment")["v-vedette-router"])["containers"]
+    assert container["command"] == ["haproxy", "-db", "-f", "/etc/haproxy/haproxy.cfg"]
+    assert {m["mountPath"] for m in container["volumeMounts"]} == {"/etc/haproxy/haproxy.cfg", "/etc/haproxy/cells"}
+
+
+class Named(http.server.BaseHTTPRequestHandler):
+    """A cell that says only which it is, and what it was asked."""
+
+    def do_GET(self):
+        is_check = self.path in ("/readyz", "/.well-known/oauth-authorization-server")
+        if is_check:
+            self.server.checked.add(self.path)
+        text = self.server.cell.encode()
+        self.send_response(self.server.says if is_check else 200)
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        with contextlib.suppress(OSError):  # a check reads no body
+            self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def routed(helm, tmp_path):
+    """The router as it is rendered, with its ports here, before three servers."""
+    write_maps(tmp_path)
+    done = template(helm, CHART / "ci" / "router.yaml", "--set", "oidc.orgClaim=/https:~1~1idp.example.com/org")
+    assert done.returncode == 0, done.stderr
+    text = haproxy_of([o for o in yaml.safe_load_all(done.stdout) if o]) + "\n"
+    cells, api, health = {}, free_port(), free_port()
+    for cell, at in (("first", "v-vedette-api.first.svc.cluster.local:80"), ("c2", "v-vedette-api.second.svc.cluster.local:80"),
+                     ("c3", "10.0.3.11:8081 check port 9464")):
+        cells[cell] = server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Named)
+        server.cell, server.says, server.checked = cell, 200, set()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_address[1]
+        text = text.replace(at, f"127.0.0.1:{port}" + (f" check port {port}" if "check" in at else ""))
+    text = text.replace("/etc/haproxy/cells", str(tmp_path)).replace("inter 1s", "inter 100ms")
+    text = text.replace("bind :8080", f"bind 127.0.0.1:{api}").replace("bind :9465", f"bind 127.0.0.1:{health}")
+    (tmp_path / "haproxy.cfg").write_text(text)
+    process = subprocess.Popen(["/usr/sbin/haproxy", "-db", "-f", tmp_path / "haproxy.cfg"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+
+    def ask(path="/monitors", **headers):
+        answer = call("GET", f"http://127.0.0.1:{api}{path}", headers={k.replace("_", "-"): v for k, v in headers.items()})
+        return answer.body.decode() if answer.status == 200 else answer.status
+
+    def live():
+        try:
+            return call("GET", f"http://127.0.0.1:{health}/healthz").status == 200
+        except OSError:
+            return False
+    try:
+        wait_until("HAProxy", live)
+        wait_until("HAProxy to have asked every cell", lambda: all(server.checked for server in cells.values()))
+        yield ask, cells, health
+    finally:
+        process.kill()
+        process.wait(20)
+        for server in cells.values():
+            server.shutdown()
+            server.server_close()
+
+
+def test_the_router_sends_each_request_to_the_cell_that_it_names(routed):
+    ask, cells, health = routed
+    part = base64.urlsafe_b64encode(json.dumps({"https://idp.example.com": {"org": "acme"}}).encode()).decode().rstrip("=")
+    assert ask() == ask(x_api_key="vd_live_" + "a" * 43) == "first", "what names none"
+    assert ask(x_cell="c2") == ask(x_cell="c2", x_api_key="vd_live_c3_a") == "c2", "the header goes before all else"
+    assert ask("/feeds/a?cell=c3") == "c3"
+    assert ask(x_api_key="vd_live_c2_a") == "c2" and ask(authorization="Bearer vd_live_Ab12cde") == "c3"
+    assert ask(authorization=f"Bearer eyJhbGciOiJFUzI1NiJ9.{part}.signature") == "c2", "by the claim that oidc.orgClaim names"
+    assert [server.checked for server in cells.values()] == [{"/.well-known/oauth-authorization-server"}] * 2 + [{"/readyz"}]
+    assert b"haproxy_backend_status" in call("GET", f"http://127.0.0.1:{health}/metrics").body
+    assert call("GET", f"http://127.0.0.1:{health}/monitors").status == 404
+
+
+def test_a_cell_that_is_not_there_is_a_503_and_the_others_go_on(routed):
+    ask, cells, _ = routed
+    cells["first"].says = 404  # an API without a public URL
+    cells["c2"].says = cells["c3"].says = 503
+    for cell in ("c2", "c3"):
+        wait_until(f"{cell} to be left out", lambda cell=cell: ask(x_cell=cell) == 503)
+    assert ask() == "first"
+    cells["c3"].says = 200
+    wait_until("c3 to be back", lambda: ask(x_cell="c3") == "c3")

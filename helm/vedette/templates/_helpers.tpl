@@ -47,7 +47,27 @@ role worker with what differs: {{ range $name, $role := include "vedette.deploym
 {{ toJson $all }}
 {{- end -}}
 
+{{/* Of a cluster under Patroni, without the password. */}}
+{{- define "vedette.patroniUrl" -}}
+{{- $hosts := list -}}
+{{- range .hosts -}}
+{{- $hosts = append $hosts (printf "%s:%d" . (int $.port)) -}}
+{{- end -}}
+{{- $parameters := list -}}
+{{- if gt (len .hosts) 1 -}}
+{{- $parameters = append $parameters "target_session_attrs=read-write" -}}
+{{- end -}}
+{{- with .sslmode -}}
+{{- $parameters = append $parameters (printf "sslmode=%s" .) -}}
+{{- end -}}
+postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameters }}?{{ join "&" . }}{{ end }}
+{{- end -}}
+
 {{- define "vedette.databaseEnv" -}}
+{{- $patroni := .Values.database.patroni -}}
+{{- if ne 1 (len (compact (list .Values.database.url .Values.database.existingSecret $patroni.hosts))) -}}
+{{- fail "give exactly one of database.existingSecret, database.url (if it holds no password) and database.patroni.hosts" -}}
+{{- end -}}
 - name: VEDETTE_DATABASE_URL
 {{- if .Values.database.existingSecret }}
   valueFrom:
@@ -55,7 +75,14 @@ role worker with what differs: {{ range $name, $role := include "vedette.deploym
       name: {{ .Values.database.existingSecret }}
       key: {{ .Values.database.existingSecretKey }}
 {{- else }}
-  value: {{ required "set database.existingSecret (or database.url, if it holds no password)" .Values.database.url | quote }}
+  value: {{ .Values.database.url | default (include "vedette.patroniUrl" $patroni) | quote }}
+{{- end }}
+{{- if $patroni.hosts }}
+- name: PGPASSWORD
+  valueFrom:
+    secretKeyRef:
+      name: {{ required "set database.patroni.passwordSecret.existingSecret" $patroni.passwordSecret.existingSecret }}
+      key: {{ $patroni.passwordSecret.existingSecretKey }}
 {{- end }}
 {{- with .Values.database.existingSecretPooledKey }}
 - name: VEDETTE_DATABASE_POOLED_URL
