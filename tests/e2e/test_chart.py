@@ -632,7 +632,7 @@ def test_the_router_goes_by_the_rules_that_are_deployed(objects):
     for name in ("global", "defaults", "frontend api"):
         assert section(ours, name) == section(deployed, name)
     assert len(section(ours, "frontend api")) == 10
-    # Of the cell that is asked at a port of its own nothing differs but that names are followed.
+    # The cell that is asked at a port of its own differs only in that its name is followed.
     assert [line.replace(" resolvers cluster init-addr libc,none", "").replace("8081", "8080")
             for line in section(ours + "\n", "backend cell_c3")] == section(deployed, "backend cell_c3")
 
@@ -652,7 +652,7 @@ def test_the_router_is_known_to_go_before_it_refuses(objects):
 
 
 def write_maps(folder):
-    """As `vedette ctl cell-map` prints them."""
+    """Maps such as `vedette ctl cell-map` prints."""
     (folder / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
     (folder / "prefixes.map").write_text("vd_live_c2_ cell_c2\nvd_live_c3_ cell_c3\nvd_live_Ab12cd cell_c3\n")
     (folder / "organisations.map").write_text("acme cell_c2\n")
