@@ -451,6 +451,7 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
         ClaimRows asked;
         for (const ClaimShare& share : shares) AddShare(share, bounds, &asked);
         Claim claim;
+        claim.read_at = session.impl().clock.SinceBoot();
         ChunkRows rows;
         OrgRuns org_runs;
         Periods periods;

@@ -97,6 +97,7 @@ struct ClaimedChunk {
 struct Claim {
   // The claim's time by the database's clock: what its checks look at ends here (G6).
   base::Timestamp now{};
+  std::chrono::nanoseconds read_at{};  // since boot: the same time, or a little before it
   std::vector<ClaimedChunk> chunks;
   std::unordered_map<base::Uuid, std::shared_ptr<const MonitorSpec>> specs;
   // The monitors' watched fields, JSON objects: field -> description. They are apart, because they

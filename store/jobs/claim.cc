@@ -160,6 +160,8 @@ JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
       session,
       [&](Transaction& tx) {
         JobClaim claim;
+        // There is a connection by now, for which the work before may have waited long.
+        claim.read_at = session.impl().clock.SinceBoot();
         for (const auto& row :
              tx.Exec<"job_claim">(asked, "token"_a = token, "lease_ms"_a = lease.count())) {
           claim.chunks.push_back(ReadChunk(row, token, &claim.now));

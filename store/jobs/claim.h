@@ -108,7 +108,8 @@ struct ClaimedJobChunk {
 inline constexpr int kSuspectPart = -1;
 
 struct JobClaim {
-  base::Timestamp now{};  // by the database's clock
+  base::Timestamp now{};               // by the database's clock
+  std::chrono::nanoseconds read_at{};  // since boot: the same time, or a little before it
   std::vector<ClaimedJobChunk> chunks;
   // The specs of the jobs of these chunks, but for those that are known.
   std::map<base::Uuid, std::shared_ptr<const JobSpec>> specs;

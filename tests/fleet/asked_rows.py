@@ -44,7 +44,8 @@ class AskedRows:
         owned = [(asks, owner) for row, asks in self.asks.items() if (owner := owner_of(row))]
         for asks, (where, _, finished) in owned:
             if finished:
-                self.none_after(where, self.checker.ours(finished), float("inf"), asks, "its end")
+                since = self.checker.seen_from(self.checker.ours(finished))
+                self.none_after(where, since, float("inf"), asks, "its end")
         for tenant in self.checker.load.tenants:
             for since, until in self.checker.strict_locks(tenant):
                 self.held += 1

@@ -22,6 +22,8 @@ BLOCK = 256
 THAW_S = 1.0
 # What a fault does is felt a little longer than it lasts: connections are made anew, leases end.
 FELT_S = 12.0
+# Two stalls of the database that are no further apart are one: it answered nobody else between them.
+STALLS_APART_S = 0.5
 STOPS = ["pause", "cancel"]
 CLOCKS_APART_S = APART.total_seconds()
 # Faults that every process feels.
@@ -87,6 +89,14 @@ class Checker:
         return any(f["t0"] <= end + 1 and f["t"] + FELT_S >= start
                    and (f["name"] in EVERYBODY or not members or (f["what"] or "").split(" ")[0] in members)
                    for f in self.faults)
+
+    def seen_from(self, at):
+        """When what the database made at that moment could be seen: a COMMIT that waits for its standby, or for the next
+        primary, is seen by nobody before the database answers again."""
+        for fault in sorted(self.faults, key=lambda f: f["t0"]):
+            if fault["name"] == "stall" and fault["what"] == "the database" and fault["t0"] <= at + STALLS_APART_S:
+                at = max(at, fault["t"])
+        return at
 
     def run(self):
         self.read()

@@ -1,4 +1,5 @@
-"""What an hour of the torture rests on: a ledger that holds nobody up, and last questions that outlast a change of the primary."""
+"""What an hour of the torture rests on: a ledger that holds nobody up, last questions that outlast a change of the primary, and
+ends that count from when they could be seen."""
 
 import gc
 
@@ -8,6 +9,8 @@ import pytest
 import fleet
 import job_load
 import ledger
+from asked_rows import AskedRows
+from checker import Checker
 from job_load import JobLoad
 from patroni_cluster import Patroni
 
@@ -100,3 +103,26 @@ def test_a_patient_cluster_waits_for_another_primary():
 def test_a_cluster_is_as_patient_as_it_is_told_to_be(patience_s):
     with pytest.raises(psycopg2.OperationalError):
         Nodes(patience_s, away=1000).execute("SELECT 1")
+
+
+def asked_after_an_end(seen, stalls, asked_at):
+    """What is found where a row is asked about at that time, its job having ended at 100."""
+    checker = Checker.__new__(Checker)
+    checker.failures, checker.load = [], type("Load", (), {"tenants": []})
+    checker.faults = [{"name": "stall", "what": "the database", "t0": t0, "t": t} for t0, t in stalls]
+    checker.ours = lambda moment: moment
+    seen.add("lookup", row="row", member="work1", t=asked_at)
+    AskedRows(checker, seen, "lookup", "looked_up").ends_and_locks_hold(lambda row: ("a job", "org", 100.0))
+    return checker.failures
+
+
+def test_an_end_whose_commit_waits_for_the_next_primary_counts_from_when_that_answers(seen):
+    assert not asked_after_an_end(seen, [(104.2, 106.0), (100.2, 104.0)], 110.9)
+
+
+def test_who_is_asked_about_long_after_the_next_primary_answers_is_found(seen):
+    assert "5.10 s after its end" in str(asked_after_an_end(seen, [(100.2, 104.0), (104.2, 106.0)], 111.1))
+
+
+def test_a_later_loss_of_the_database_excuses_nothing(seen):
+    assert "5.90 s after its end" in str(asked_after_an_end(seen, [(103.0, 106.0)], 105.9))

@@ -75,14 +75,13 @@ ClaimedChecks ReadSpecs(store::Claim claim, const config::SecurityConfig& securi
 
 }  // namespace
 
-CheckClaimer::CheckClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
-                           base::Logger log, const config::Config& config,
-                           const CheckHoldings& holdings, double random, Hooks hooks)
+CheckClaimer::CheckClaimer(base::EventLoop& loop, store::Pool& pool, base::Logger log,
+                           const config::Config& config, const CheckHoldings& holdings,
+                           double random, Hooks hooks)
     : lease::Claimer<CheckKind>(
           loop, pool, log,
           {.failed = "claiming failed", .poll = config.worker.poll_ms, .random = random},
           {HeldChunk::Lane::kOnly}),
-      clock_(clock),
       config_(config.worker),
       security_(config.security),
       limits_(RoomLimitsOf(config)),
@@ -100,7 +99,6 @@ bool CheckClaimer::HasRoom(HeldChunk::Lane /*lane*/) const {
 }
 
 CheckClaimer::Job CheckClaimer::WalkFrom(const Cursors& cursors) {
-  run_began_ = clock_.SinceBoot();
   was_busy_ = holdings_.InLane().rows > 0;
   const auto walk = [cursor = cursors.at(HeldChunk::Lane::kOnly), n = config_.orgs_per_walk_max,
                      bounds = bounds_](store::Session& session) {
@@ -170,8 +168,8 @@ CheckClaimer::Brought CheckClaimer::OnClaimed(ClaimedChecks claimed) {
   }
   std::vector<ChunkPtr> chunks;
   for (store::ClaimedChunk& chunk : claim.chunks) {
-    chunks.push_back(
-        MakeHeldChunk(std::move(chunk), claim.specs, claimed.probe_specs, claim.now, run_began_));
+    chunks.push_back(MakeHeldChunk(std::move(chunk), claim.specs, claimed.probe_specs, claim.now,
+                                   claim.read_at));
   }
   hooks_.claimed(std::move(chunks), claim.now);
   return got ? Brought::kSome : Brought::kNothing;

@@ -41,7 +41,7 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
     std::function<void(std::vector<ChunkPtr> chunks, base::Timestamp now)> claimed;
   };
 
-  CheckClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
+  CheckClaimer(base::EventLoop& loop, store::Pool& pool, base::Logger log,
                const config::Config& config, const CheckHoldings& holdings, double random,
                Hooks hooks);
 
@@ -59,7 +59,6 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
   ClaimOf MakeClaim() const;
   void Walked(const store::OrgWalk& walk, const std::vector<store::ClaimShare>& shares);
 
-  const base::Clock& clock_;
   const config::WorkerConfig& config_;
   const config::SecurityConfig& security_;
   const RoomLimits limits_;
@@ -71,8 +70,7 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
   const std::shared_ptr<store::ChunkScanBounds> bounds_ =
       std::make_shared<store::ChunkScanBounds>();
   ClaimAhead ahead_;
-  std::chrono::nanoseconds run_began_{};  // since boot
-  bool was_busy_ = false;                 // something was held when the run began
+  bool was_busy_ = false;  // something was held when the run began
 };
 
 }  // namespace vedette::worker

@@ -30,7 +30,7 @@ CheckPipeline::CheckPipeline(base::EventLoop& loop, store::Pool& pool, store::Si
       runner_(loop, clock, metrics, RoomLimitsOf(config), std::move(probes), sink, holdings_,
               config.worker.control_age_max_ms, log, RunnerHooks()),
       suspects_(loop, pool, clock, log, config.worker.claims_max, sink, slot, SuspectHooks()),
-      claimer_(loop, pool, clock, log, config, holdings_,
+      claimer_(loop, pool, log, config, holdings_,
                std::uniform_real_distribution<double>()(random_), ClaimHooks()) {}
 
 CheckPipeline::PauseWatch::Hooks CheckPipeline::PauseHooks() {

@@ -37,13 +37,13 @@ ChunkPtr MakeHeldChunk(
     store::ClaimedChunk claimed,
     const std::unordered_map<base::Uuid, std::shared_ptr<const store::MonitorSpec>>& specs,
     const std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>>& probe_specs,
-    base::Timestamp now, std::chrono::nanoseconds began) {
+    base::Timestamp now, std::chrono::nanoseconds read_at) {
   auto chunk = std::make_shared<HeldChunk>();
   chunk->claimed = std::move(claimed);
   chunk->lease = {chunk->claimed.id, chunk->claimed.lease_token};
   chunk->org_id = chunk->claimed.org_id;
   chunk->looked_until = now;
-  chunk->known_since = began;
+  chunk->known_since = read_at;
   for (const store::LoadedPart& part : chunk->claimed.parts) {
     HeldPart& held = chunk->parts.emplace_back();
     held.spec = specs.at(part.part.monitor_id);

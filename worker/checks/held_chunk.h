@@ -129,12 +129,12 @@ using ChunkPtr = std::shared_ptr<HeldChunk>;
 using CheckHoldings = lease::Holdings<HeldChunk>;
 
 // The chunk of a claim, with no row started. `specs` and `probe_specs` have every monitor of it.
-// `now` is the claim's time by the database's clock, `began` the time since boot when its
-// transaction began.
+// `now` is the claim's time by the database's clock, `read_at` the same time, or a little before
+// it, since boot.
 ChunkPtr MakeHeldChunk(
     store::ClaimedChunk claimed,
     const std::unordered_map<base::Uuid, std::shared_ptr<const store::MonitorSpec>>& specs,
     const std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>>& probe_specs,
-    base::Timestamp now, std::chrono::nanoseconds began);
+    base::Timestamp now, std::chrono::nanoseconds read_at);
 
 }  // namespace vedette::worker

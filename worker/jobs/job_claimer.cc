@@ -22,6 +22,7 @@ std::vector<store::DueJobs> OfLane(const store::JobWalk& walk, domain::Lane lane
 ClaimedJobs Load(store::JobClaim claim, const KnownJobs& known) {
   ClaimedJobs out;
   out.now = claim.now;
+  out.read_at = claim.read_at;
   out.specs = std::move(claim.specs);
   for (store::ClaimedJobChunk& chunk : claim.chunks) {
     ClaimedJobs::Loaded& loaded = out.chunks.emplace_back();
@@ -46,15 +47,13 @@ ClaimedJobs Load(store::JobClaim claim, const KnownJobs& known) {
 
 }  // namespace
 
-JobClaimer::JobClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
-                       base::Logger log, const config::Config& config,
-                       const std::set<domain::Lane>& lanes, const JobHoldings& holdings,
-                       double random, Hooks hooks)
+JobClaimer::JobClaimer(base::EventLoop& loop, store::Pool& pool, base::Logger log,
+                       const config::Config& config, const std::set<domain::Lane>& lanes,
+                       const JobHoldings& holdings, double random, Hooks hooks)
     : lease::Claimer<JobKind>(
           loop, pool, log,
           {.failed = "claiming jobs failed", .poll = config.worker.poll_ms, .random = random},
           lanes),
-      clock_(clock),
       config_(config),
       holdings_(holdings),
       hooks_(std::move(hooks)) {}
@@ -65,7 +64,6 @@ bool JobClaimer::HasRoom(domain::Lane lane) const {
 }
 
 JobClaimer::Job JobClaimer::WalkFrom(const Cursors& cursors) {
-  run_began_ = clock_.SinceBoot();
   return [cursors, n = config_.worker.orgs_per_walk_max,
           bounds = bounds_](store::Session& session) -> Found {
     return store::WalkDueJobs(session, cursors, n, bounds.get());
@@ -91,13 +89,10 @@ std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
 
 JobClaimer::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
   return [shares = std::move(shares), token = base::Uuid::V4(), lease = config_.worker.lease_ms,
-          known = hooks_.known, began = run_began_,
-          bounds = bounds_](store::Session& session) -> Found {
+          known = hooks_.known, bounds = bounds_](store::Session& session) -> Found {
     const auto is_known = [&known](const base::Uuid& id) { return known->Find(id) != nullptr; };
-    ClaimedJobs claimed =
-        Load(store::ClaimJobChunks(session, shares, token, lease, is_known, bounds.get()), *known);
-    claimed.began = began;
-    return claimed;
+    return Load(store::ClaimJobChunks(session, shares, token, lease, is_known, bounds.get()),
+                *known);
   };
 }
 

@@ -33,7 +33,7 @@ class JobClaimer final : public lease::Claimer<JobKind> {
     std::function<void(ClaimedJobs)> claimed;
   };
 
-  JobClaimer(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock, base::Logger log,
+  JobClaimer(base::EventLoop& loop, store::Pool& pool, base::Logger log,
              const config::Config& config, const std::set<domain::Lane>& lanes,
              const JobHoldings& holdings, double random, Hooks hooks);
 
@@ -44,14 +44,12 @@ class JobClaimer final : public lease::Claimer<JobKind> {
   Job Claim(std::vector<store::JobShare> shares) override;
   Brought OnClaimed(ClaimedJobs claimed) override;
 
-  const base::Clock& clock_;
   const config::Config& config_;
   const JobHoldings& holdings_;
   const Hooks hooks_;
   std::map<domain::Lane, LaneTurns> turns_;
   // Shared with the walk or the claim that is under way; there is one at a time.
   const std::shared_ptr<store::JobScanBounds> bounds_ = std::make_shared<store::JobScanBounds>();
-  std::chrono::nanoseconds run_began_{};  // since boot
 };
 
 }  // namespace vedette::worker

@@ -25,10 +25,10 @@ struct ClaimedJobs {
     std::variant<std::vector<JobRow>, UnreadablePart> rows;
   };
 
-  base::Timestamp now{};             // the claim's time, by the database's clock
-  std::chrono::nanoseconds began{};  // since boot: before the claim's transaction began
-  std::vector<Loaded> chunks;        // not held yet
-  JobSpecs specs;                    // of their jobs, but for those that were remembered
+  base::Timestamp now{};               // the claim's time, by the database's clock
+  std::chrono::nanoseconds read_at{};  // since boot: the same time, or a little before it
+  std::vector<Loaded> chunks;          // not held yet
+  JobSpecs specs;                      // of their jobs, but for those that were remembered
 };
 
 // What a record takes of a chunk.

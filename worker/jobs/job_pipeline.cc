@@ -44,7 +44,7 @@ JobPipeline::JobPipeline(base::EventLoop& loop, store::Pool& pool, store::Signal
       parts_(loop, pool, clock, metrics, config, log, holdings_, PartHooks()),
       watch_(loop, pool, clock, log, holdings_, WatchHooks()),
       serial_(loop, pool, log, config.worker.claims_max, slot, SerialHooks()),
-      claimer_(loop, pool, clock, log, config, ServedLanes(config), holdings_,
+      claimer_(loop, pool, log, config, ServedLanes(config), holdings_,
                std::uniform_real_distribution<double>()(random_),
                {.known = runs_.Known(),
                 .claimed = [this](ClaimedJobs claimed) { OnClaimed(std::move(claimed)); }}) {}
@@ -133,8 +133,8 @@ void JobPipeline::HoldOrRefuse(ClaimedJobs::Loaded loaded, const ClaimedJobs& cl
   } else if (!chunk->fault) {
     chunk->fault.emplace().error = std::get<UnreadablePart>(loaded.rows).sentence;
   }
-  chunk->known_since = claimed.began;
-  chunk->deadline = claimed.began + (chunk->job().deadline_at - claimed.now);
+  chunk->known_since = claimed.read_at;
+  chunk->deadline = claimed.read_at + (chunk->job().deadline_at - claimed.now);
   Hold(chunk);
 }
 

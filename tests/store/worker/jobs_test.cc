@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <pqxx/pqxx>
 
 #include <atomic>
 #include <chrono>
@@ -234,6 +235,22 @@ TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
   UntilJobIs(late.id, JobStatus::kTimedOut);
   EXPECT_EQ(Job(late.id, "status_reason"), "deadline_exceeded");
   EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
+}
+
+// As a walk waits for a database that is away: a job's time counts from when its chunk was claimed,
+// not from when that was wanted.
+TEST_F(JobPipeline, G12_TheTimeThatAWalkWaitedIsNotTakenFromItsJobsTwice) {
+  auto job = Numbers(2);
+  job.deadline = std::chrono::seconds(8);
+  Start(job);
+  pqxx::connection connection(database.url());
+  pqxx::work blocker(connection);
+  blocker.exec("lock table job_chunk in access exclusive mode");
+  const Process process(*this);
+  Eventually("select count(*) > 0 from pg_locks where not granted", "t");
+  Eventually("select now() > created_at + interval '4 s' from job", "t");
+  blocker.abort();
+  UntilJobIs(job.id, JobStatus::kCompleted);
 }
 
 TEST_F(JobPipeline, G10_AFullLaneDelaysNoOther) {
