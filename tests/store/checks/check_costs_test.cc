@@ -129,7 +129,7 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
   EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
   EXPECT_LT(costs.pages, 55) << Described(costs);
-  // Of a chunk's deliveries all are of one monitor.
+  // All deliveries of a chunk are of one monitor.
   EXPECT_LT(costs.monitors_read, 0.1) << Described(costs);
   EXPECT_LT(costs.allocations, 110) << Described(costs);
 }

@@ -237,8 +237,8 @@ TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
   EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
 }
 
-// As a walk waits for a database that is away: a job's time counts from when its chunk was claimed,
-// not from when that was wanted.
+// A job's time counts from when its chunk was claimed, not from when that was wanted: a walk waits
+// for a database that is away.
 TEST_F(JobPipeline, G12_TheTimeThatAWalkWaitedIsNotTakenFromItsJobsTwice) {
   auto job = Numbers(2);
   job.deadline = std::chrono::seconds(8);
