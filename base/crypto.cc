@@ -164,11 +164,22 @@ std::string HexEncode(std::string_view data) {
   return out;
 }
 
+namespace {
+
+constexpr auto kHexValues = [] {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  for (int digit = 0; digit < 16; ++digit) {
+    values[static_cast<std::uint8_t>("0123456789abcdef"[digit])] = static_cast<std::int8_t>(digit);
+    values[static_cast<std::uint8_t>("0123456789ABCDEF"[digit])] = static_cast<std::int8_t>(digit);
+  }
+  return values;
+}();
+
+}  // namespace
+
 int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+  return kHexValues[static_cast<std::uint8_t>(c)];
 }
 
 std::optional<std::string> HexDecode(std::string_view hex) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
+#include <boost/endian/conversion.hpp>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
@@ -59,10 +61,9 @@ constexpr std::int64_t kMicrosUntil2000 = 946'684'800'000'000;
 // The protocol's integers have their first byte first.
 template <typename T>
 void Put(T value, std::string* out) {
-  const auto bits = static_cast<std::make_unsigned_t<T>>(value);
-  for (std::size_t i = sizeof(T); i-- > 0;) {
-    out->push_back(static_cast<char>(bits >> (8 * i) & 0xFF));
-  }
+  const auto bytes =
+      std::bit_cast<std::array<char, sizeof value>>(boost::endian::native_to_big(value));
+  out->append(bytes.data(), bytes.size());
 }
 
 std::int64_t Get(std::string_view bytes) {

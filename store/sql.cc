@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -41,30 +42,27 @@ std::int64_t ReadDigits(std::string_view text, std::size_t at, std::size_t n) {
   return value;
 }
 
-// The elements of an array literal, unquoted. Only one dimension, no NULLs.
+// Calls f(element) for each of an array literal, unquoted, in order. Only one dimension, no NULLs.
 template <typename F>
 void ForEachElement(std::string_view text, F&& f) {
-  if (text.size() < 2) return;
-  std::string element;
-  bool quoted = false;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') {
-        element += text[++i];
-      } else if (c == '"') {
-        quoted = false;
-      } else {
-        element += c;
-      }
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',' || c == '}') {
-      if (c == ',' || text.size() > 2) f(element);
-      element.clear();
-    } else {
-      element += c;
+  if (text.size() <= 2) return;  // "{}"
+  std::string unquoted;
+  for (std::size_t at = 1; at < text.size();) {
+    if (text[at] != '"') {
+      const auto* const end =
+          std::find_if(text.begin() + at, text.end(), [](char c) { return c == ',' || c == '}'; });
+      const auto size = static_cast<std::size_t>(end - text.begin()) - at;
+      f(text.substr(at, size));
+      at += size + 1;
+      continue;
     }
+    unquoted.clear();
+    for (++at; text.at(at) != '"'; ++at) {
+      if (text[at] == '\\') ++at;
+      unquoted += text.at(at);
+    }
+    f(std::string_view(unquoted));
+    at += 2;  // the quote, and what ends the element
   }
 }
 
@@ -120,18 +118,18 @@ void ReadField(const pqxx::field& field, bool* out) {
 
 void ReadField(const pqxx::field& field, std::vector<std::string>* out) {
   out->clear();
-  ForEachElement(TextOf(field), [out](const std::string& e) { out->push_back(e); });
+  ForEachElement(TextOf(field), [out](std::string_view e) { out->emplace_back(e); });
 }
 
 void ReadField(const pqxx::field& field, std::vector<std::int64_t>* out) {
   out->clear();
   ForEachElement(TextOf(field),
-                 [out](const std::string& e) { out->push_back(ReadDigits(e, 0, e.size())); });
+                 [out](std::string_view e) { out->push_back(ReadDigits(e, 0, e.size())); });
 }
 
 void ReadField(const pqxx::field& field, std::vector<base::Uuid>* out) {
   out->clear();
-  ForEachElement(TextOf(field), [out](const std::string& e) {
+  ForEachElement(TextOf(field), [out](std::string_view e) {
     const auto id = base::Uuid::Parse(e);
     if (!id) throw std::logic_error("not a uuid");
     out->push_back(*id);
