@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <boost/endian/conversion.hpp>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
@@ -61,8 +61,8 @@ constexpr std::int64_t kMicrosUntil2000 = 946'684'800'000'000;
 // The protocol's integers have their first byte first.
 template <typename T>
 void Put(T value, std::string* out) {
-  const auto bytes =
-      std::bit_cast<std::array<char, sizeof value>>(boost::endian::native_to_big(value));
+  auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
+  if constexpr (std::endian::native == std::endian::little) std::ranges::reverse(bytes);
   out->append(bytes.data(), bytes.size());
 }
 
