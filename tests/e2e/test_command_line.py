@@ -19,6 +19,12 @@ def run(binary, *arguments, stdin=b"", environment=None):
                           env=clean_environment(environment))
 
 
+def test_memory_that_nobody_asks_for_goes_back_though_no_thread_allocates(binary):
+    """What the allocator says of itself as the process ends: it is jemalloc, and it has a thread for that."""
+    told = run(binary, "version", environment={"MALLOC_CONF": "stats_print:true"}).stderr
+    assert b"opt.background_thread: true" in told, told
+
+
 def test_version_and_help(binary):
     version = run(binary, "--version").stdout
     project = re.search(rb"project\(vedette VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_bytes())[1]
