@@ -17,9 +17,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,10 +158,15 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
   std::vector<base::Uuid> ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups;
   std::vector<domain::NotificationType> types;
   std::vector<std::optional<base::Uuid>> tokens;
-  std::set<base::Uuid> monitors;
+  std::map<base::Uuid, int> numbers;  // of the monitors, from 1
+  std::vector<base::Uuid> monitors;
+  std::vector<int> targets;
   for (const auto& n : batch) {
     const auto& check = std::get<domain::CheckNotice>(n.about);
-    monitors.insert(check.monitor_id);
+    const auto [number, is_new] =
+        numbers.try_emplace(check.monitor_id, static_cast<int>(monitors.size()) + 1);
+    if (is_new) monitors.push_back(check.monitor_id);
+    targets.push_back(number->second);
     ids.push_back(n.delivery_id);
     org_ids.push_back(n.org_id);
     endpoint_ids.push_back(n.endpoint_id);
@@ -172,11 +177,11 @@ void Insert(store::Session& session, const std::vector<domain::Notification>& ba
     tokens.push_back(token);
   }
   store::InTransaction(session, [&](store::Transaction& tx) {
-    tx.Exec<"record_deliveries">(
-        "id"_a = ids, "org_id"_a = org_ids, "endpoint_id"_a = endpoint_ids,
-        "monitor_id"_a = monitor_ids, "row_id"_a = row_ids, "event_group_id"_a = groups,
-        "type"_a = types, "lease_token"_a = tokens, "lease_ms"_a = lease.count(),
-        "monitor_ids"_a = std::vector<base::Uuid>(monitors.begin(), monitors.end()));
+    tx.Exec<"record_deliveries">("id"_a = ids, "org_id"_a = org_ids, "endpoint_id"_a = endpoint_ids,
+                                 "monitor_id"_a = monitor_ids, "target"_a = targets,
+                                 "row_id"_a = row_ids, "event_group_id"_a = groups,
+                                 "type"_a = types, "lease_token"_a = tokens,
+                                 "lease_ms"_a = lease.count(), "monitor_ids"_a = monitors);
     return 0;
   });
 }
@@ -240,7 +245,10 @@ class Committer {
           return SteadyClock::now();
         },
         [this, batch, token](std::variant<Time, store::Failure> result) {
-          if (std::holds_alternative<store::Failure>(result)) abort();
+          if (const auto* failure = std::get_if<store::Failure>(&result)) {
+            std::fprintf(stderr, "deliveries were not committed: %s\n", failure->message.c_str());
+            std::abort();
+          }
           for (auto& n : *batch) {
             if (paced_) committed_.push_back({n.event_group_id.ToString(), std::get<Time>(result)});
             bench_->deliverer->Take(std::move(n), token);

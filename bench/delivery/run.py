@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 import needs  # noqa: E402
+from figures import Targets  # noqa: E402
 from machine import (ROOT, Postgres, add_server_option, chosen_server, environment, free_port, migrate,  # noqa: E402
                      tree_cpu_s, wait_until)
 
@@ -249,7 +250,26 @@ def show(columns, rows):
                                for i, (v, w) in enumerate(zip(row, widths))))
 
 
-def report(rows, arrivals):
+# The share of a bare sender's rate for the same CPU.
+CLAIMED_SHARE = 0.6
+# COMMIT to arrival where nothing else is sent.
+IDLE_MS = 5
+
+
+def targets(rows, arrivals):
+    """What is promised of deliveries that are claimed, over HTTP: a bare sender over TLS keeps no connections as ours does."""
+    held = Targets()
+    for row in rows:
+        if row["line"] == "claimed" and row["scheme"] == "http":
+            held.figure(f"claimed, sent, settled, {row['receivers']:,} receivers, of a bare sender's CPU",
+                        row["share_of_bare"], (">=", CLAIMED_SHARE), "x")
+    for arrival in arrivals:
+        if arrival["what"].startswith("idle"):
+            held.figure(f"COMMIT to arrival, {arrival['what']}", arrival["p50_ms"]["median"], ("<=", IDLE_MS), "ms")
+    return held
+
+
+def report(rows, arrivals, held):
     lines = []
     for row in rows:
         rate = row["per_second"]
@@ -264,6 +284,7 @@ def report(rows, arrivals):
     show(["COMMIT to arrival, ms", "p50", "p99", "spread of p50"],
          [[a["what"], f"{a['p50_ms']['median']:.2f}", f"{a['p99_ms']['median']:.2f}",
            f"{a['p50_ms']['min']:.2f} to {a['p50_ms']['max']:.2f}"] for a in arrivals])
+    held.print("Targets")
 
 
 def main():
@@ -284,12 +305,14 @@ def main():
     try:
         result["throughput"] = throughput(bench, options)
         result["latency"] = latencies(bench, options)
+        held = targets(result["throughput"], result["latency"])
+        result["targets"] = held.lines
     finally:
         bench.close()
         shutil.rmtree(directory, ignore_errors=True)
         if options.json:
             options.json.write_text(json.dumps(result, indent=1) + "\n")
-    report(result["throughput"], result["latency"])
+    report(result["throughput"], result["latency"], held)
 
 
 if __name__ == "__main__":
