@@ -47,6 +47,7 @@ class Operator extends Console {
     await this.button('Show').click();
     await this.page.waitForURL(/q=/);
     const rows = this.page.locator('main tbody tr');
+    await rows.nth(1).waitFor({state: 'detached'});  // the list of before has two
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1, 'the filter finds one');
     await this.look('monitors');
