@@ -1,34 +1,25 @@
 """The Helm chart: rendered by a real Helm, validated by Kubernetes' own schemas, its promises read from what comes
 out, and its containers' arguments and environment taken by the binary."""
 
-import base64
-import contextlib
 import copy
-import http.server
 import json
 import re
+import shutil
 import subprocess
-import threading
 import tomllib
 from pathlib import Path
 
+import psycopg2
 import pytest
 import yaml
 
+from certificates import Authority
+from chart import CHART, VALUE_SETS, helm, objects, of_kind, pod_of, rendered, template, workloads  # noqa: F401 (fixtures)
 from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, wait_until
 
-CHART = ROOT / "helm" / "vedette"
-VALUE_SETS = sorted((CHART / "ci").glob("*.yaml"))
 # Those of which npm has schemas (tests/kubernetes).
 VERSIONS = ("1.27", "1.33", "1.34")
 OPERATOR_KINDS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator: no model here
-
-
-@pytest.fixture(scope="session")
-def helm():
-    done = subprocess.run([ROOT / "scripts" / "helm"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def npm_tools(folder):
@@ -46,38 +37,6 @@ def schemas():
         return subprocess.run([node, ROOT / "tests" / "e2e" / "kubernetes_models.js", modules, *versions],
                               input=json.dumps(objects), capture_output=True, text=True)
     return judge
-
-
-def template(helm, values, *more):
-    return subprocess.run([helm, "template", "v", CHART, "-f", values, *more], capture_output=True, text=True)
-
-
-@pytest.fixture(scope="session")
-def rendered(helm):
-    """The text of each value set."""
-    texts = {}
-    for values in VALUE_SETS:
-        done = template(helm, values)
-        assert done.returncode == 0, done.stderr
-        texts[values.stem] = done.stdout
-    return texts
-
-
-@pytest.fixture(scope="session")
-def objects(rendered):
-    return {name: [o for o in yaml.safe_load_all(text) if o] for name, text in rendered.items()}
-
-
-def of_kind(objects, kind):
-    return {o["metadata"]["name"]: o for o in objects if o["kind"] == kind}
-
-
-def pod_of(workload):
-    return workload["spec"]["template"]["spec"]
-
-
-def workloads(objects):
-    return [o for o in objects if o["kind"] in ("Deployment", "Job")]
 
 
 def test_lints(helm):
@@ -179,10 +138,13 @@ def test_yaml_is_tidy(rendered, tmp_path):
     ("networkPolicy.adminFrom={anybody}", "adminFrom"),
     ("serviceMonitor.interval=often", "interval"),
     ("database.patroni.hosts={pg:5432}", "hosts"),
-    ("database.patroni.sslmode=verify-full", "sslmode"),
+    ("database.patroni.sslmode=verify", "sslmode"),
+    ("database.caSecret.existingSecret=Of us", "caSecret"),
     ("router.image.tag=", "tag"),
     ("router.cells[0].id=c2", "host"),
     ("router.cells[0].id=C2,router.cells[0].host=a,router.cells[0].port=80", "id"),
+    ("router.cells[0].id=c2,router.cells[0].host=a,router.cells[0].port=443,router.cells[0].tls=yes", "tls"),
+    ("router.cellsCaSecret.existingSecretKey=", "existingSecretKey"),
     ("networkPolicy.cellsTo={anywhere}", "cellsTo"),
 ])
 def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
@@ -193,6 +155,10 @@ def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
 
 ONE_DATABASE = "give exactly one of database.existingSecret, database.url (if it holds no password) and database.patroni.hosts"
 EACH_CELL_ONCE = 'router.cells names each cell once, and one of them is the first, whose id is ""'
+NEEDS_A_CA = "database.patroni.sslmode is verify-{}, which needs the CA: name its Secret in database.caSecret.existingSecret"
+NOT_ALWAYS_VERIFIED = ("database.patroni.sslmode is {}, by which the server is not always verified, and database.caSecret names a CA: leave sslmode empty, "
+                       "or give verify-ca or verify-full")
+TLS_AT_AN_ADDRESS = "router.cells has tls at the address 10.0.2.11: give the name of that host, since HAProxy compares certificates with names alone"
 
 
 @pytest.mark.parametrize("values, setting, sentence", [
@@ -202,6 +168,12 @@ EACH_CELL_ONCE = 'router.cells names each cell once, and one of them is the firs
     ("secrets", "database.patroni.hosts={pg}", ONE_DATABASE),
     ("patroni", "database.url=postgresql://db/vedette", ONE_DATABASE),
     ("patroni", "database.patroni.passwordSecret.existingSecret=", "set database.patroni.passwordSecret.existingSecret"),
+    ("patroni", "database.patroni.sslmode=verify-full", NEEDS_A_CA.format("full")),
+    ("patroni", "database.patroni.sslmode=verify-ca", NEEDS_A_CA.format("ca")),
+    ("tls", "database.patroni.sslmode=prefer", NOT_ALWAYS_VERIFIED.format("prefer")),
+    ("tls", "database.patroni.sslmode=require", NOT_ALWAYS_VERIFIED.format("require")),
+    ("router", "router.cellsCaSecret.existingSecret=ca", "router.cellsCaSecret verifies the cells that have tls: true, and none in router.cells has"),
+    ("tls", "router.cells[1].id=c2,router.cells[1].host=10.0.2.11,router.cells[1].port=443,router.cells[1].tls=true", TLS_AT_AN_ADDRESS),
     ("router", "router.mapsConfigMap=", "set router.mapsConfigMap"),
     ("router", "router.cells=null", EACH_CELL_ONCE),
     ("router", "router.cells[0].id=c4,router.cells[0].host=a,router.cells[0].port=80", EACH_CELL_ONCE),
@@ -557,7 +529,7 @@ def test_the_binary_takes_the_containers_arguments_and_environment(binary, objec
 
 
 def database_variables(workload):
-    return [e for e in pod_of(workload)["containers"][0]["env"] if e["name"] in ("PGPASSWORD", "VEDETTE_DATABASE_URL")]
+    return [e for e in pod_of(workload)["containers"][0]["env"] if e["name"].startswith(("PG", "VEDETTE_DATABASE_URL"))]
 
 
 def test_hosts_under_patroni_make_the_url_of_every_process_without_the_password(objects, features):
@@ -596,6 +568,69 @@ def test_the_binary_finds_the_primary_among_the_hosts_and_takes_the_password_bes
     assert wrong.returncode != 0 and "password" in wrong.stderr + wrong.stdout, wrong
 
 
+def test_every_process_that_has_the_url_has_the_ca_that_verifies_the_server(helm, objects):
+    of_a_secret = "database.patroni.hosts=null,database.existingSecret=vedette-database"
+    for setting, sslmode in (("", "verify-full"), ("database.patroni.sslmode=verify-ca", "verify-ca"), (of_a_secret, None)):
+        done = template(helm, CHART / "ci" / "tls.yaml", "--set", setting)
+        assert done.returncode == 0, done.stderr
+        told = {w["metadata"]["name"]: w for w in workloads([o for o in yaml.safe_load_all(done.stdout) if o])}
+        assert "database" not in json.dumps(told.pop("v-vedette-router"))
+        assert {"v-vedette-api", "v-vedette-worker", "v-vedette-migrate"} < set(told)
+        for name, workload in told.items():
+            url, *_, ca = database_variables(workload)
+            assert url.get("value") == (sslmode and f"postgresql://vedette@pg-rw.db.svc:5432/vedette?sslmode={sslmode}"), name
+            assert ca == {"name": "PGSSLROOTCERT", "value": "/etc/vedette/database-ca/ca.crt"}, name
+            pod = pod_of(workload)
+            assert {"name": "database-ca", "mountPath": "/etc/vedette/database-ca", "readOnly": True} in pod["containers"][0]["volumeMounts"]
+            assert {"name": "database-ca", "secret": {"secretName": "pg-ca", "defaultMode": 0o440, "items": [
+                {"key": "ca.crt", "path": "ca.crt"}]}} in pod["volumes"], "the CA's own key may lie beside it"
+    assert not any("database-ca" in json.dumps(w) for w in workloads(objects["patroni"]))
+
+
+@pytest.fixture
+def certified(postgres, database, tmp_path):
+    """The server speaks TLS, with a certificate for the name localhost; the CA, and another one."""
+    authority = Authority(tmp_path, "ours")
+    for made, name in zip(authority.files("DNS:localhost"), ("server.crt", "server.key")):
+        shutil.copy(made, postgres.data / name)
+        (postgres.data / name).chmod(0o600)
+        if postgres.user:
+            shutil.chown(postgres.data / name, postgres.user["user"])
+
+    def speaks_tls():
+        try:
+            postgres.connect(database.name, sslmode="require").close()
+            return True
+        except psycopg2.OperationalError:
+            return False
+    database.rows("alter system set ssl = on")
+    database.rows("select pg_reload_conf()")
+    try:
+        wait_until("PostgreSQL to speak TLS", speaks_tls)
+        yield authority, Authority(tmp_path, "theirs")
+    finally:
+        database.rows("alter system reset ssl")
+        database.rows("select pg_reload_conf()")
+
+
+def test_the_binary_verifies_the_server_by_the_ca_that_is_mounted(helm, binary, postgres, database, certified, tmp_path):
+    def migrates(host, authority):
+        done = template(helm, CHART / "ci" / "tls.yaml", "--set", f"database.patroni.hosts={{{host}}}",
+                        "--set", f"database.patroni.port={postgres.port},database.patroni.database={database.name}")
+        assert done.returncode == 0, done.stderr
+        [job] = of_kind([o for o in yaml.safe_load_all(done.stdout) if o], "Job").values()
+        [url, _, ca] = database_variables(job)
+        shutil.copy(authority.certificate, tmp_path / "ca.crt")
+        return subprocess.run([binary, *pod_of(job)["containers"][0]["args"]], capture_output=True, text=True, timeout=60,
+                              env=clean_environment({url["name"]: url["value"],
+                                                     ca["name"]: ca["value"].replace("/etc/vedette/database-ca", str(tmp_path))}))
+    ours, theirs = certified
+    verified, of_another, misnamed = migrates("localhost", ours), migrates("localhost", theirs), migrates("127.0.0.1", ours)
+    assert verified.returncode == 0, verified.stderr
+    assert of_another.returncode != 0 and "certificate verify failed" in of_another.stderr + of_another.stdout, of_another
+    assert misnamed.returncode != 0 and "does not match host name" in misnamed.stderr + misnamed.stdout, misnamed
+
+
 def test_pods_may_go_to_the_port_of_the_hosts_and_the_router_to_no_database(objects):
     for name, port in (("secrets", 5432), ("patroni", 5433), ("router", 5432)):
         [policy] = [p["spec"] for n, p in of_kind(objects[name], "NetworkPolicy").items() if n.endswith("-database")]
@@ -618,136 +653,3 @@ def test_who_may_ask_the_router_may_ask_it_and_the_router_the_api(objects):
     assert allows(policies, router, 8080) == [ingress] and allows(policies, router, 9464) is None
     [outside, inside] = allows(policies, api, 8080)
     assert outside == ingress and inside["podSelector"]["matchLabels"].items() <= router.items()
-
-
-def haproxy_of(rendered_objects):
-    return of_kind(rendered_objects, "ConfigMap")["v-vedette-router"]["data"]["haproxy.cfg"]
-
-
-def test_the_router_goes_by_the_rules_that_are_deployed(objects):
-    def section(text, name):
-        lines = re.search(rf"^{name}\n((?:    .*\n|\n)+)", text, re.MULTILINE)[1].splitlines()
-        return [line for line in lines if line.strip() and not line.strip().startswith(("#", "bind "))]
-    ours, deployed = haproxy_of(objects["router"]), (ROOT / "deploy" / "cells" / "haproxy.cfg").read_text()
-    for name in ("global", "defaults", "frontend api"):
-        assert section(ours, name) == section(deployed, name)
-    assert len(section(ours, "frontend api")) == 10
-    # The cell that is asked at a port of its own differs only in that its name is followed.
-    assert [line.replace(" resolvers cluster init-addr libc,none", "").replace("8081", "8080")
-            for line in section(ours + "\n", "backend cell_c3")] == section(deployed, "backend cell_c3")
-
-
-def test_a_change_of_the_routers_configuration_makes_new_pods(helm, objects):
-    done = template(helm, CHART / "ci" / "router.yaml", "--set", "oidc.orgClaim=tenant")
-    changed = [o for o in yaml.safe_load_all(done.stdout) if o]
-    sums = {of_kind(o, "Deployment")["v-vedette-router"]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
-            for o in (objects["router"], changed)}
-    assert len(sums) == 2 and haproxy_of(changed) != haproxy_of(objects["router"])
-
-
-def test_the_router_is_known_to_go_before_it_refuses(objects):
-    [container] = pod_of(of_kind(objects["router"], "Deployment")["v-vedette-router"])["containers"]
-    [program, seconds] = container["lifecycle"]["preStop"]["exec"]["command"]
-    assert program == "sleep" and int(seconds) >= 2 * container["readinessProbe"]["periodSeconds"]
-
-
-def write_maps(folder):
-    """Maps such as `vedette ctl cell-map` prints."""
-    (folder / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
-    (folder / "prefixes.map").write_text("vd_live_c2_ cell_c2\nvd_live_c3_ cell_c3\nvd_live_Ab12cd cell_c3\n")
-    (folder / "organisations.map").write_text("acme cell_c2\n")
-
-
-def test_haproxy_takes_the_routers_configuration_though_no_cell_is_there(objects, tmp_path):
-    write_maps(tmp_path)
-    path = tmp_path / "haproxy.cfg"
-    path.write_text(haproxy_of(objects["router"]).replace("/etc/haproxy/cells", str(tmp_path)) + "\n")
-    done = subprocess.run(["/usr/sbin/haproxy", "-c", "-f", path], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    [container] = pod_of(of_kind(objects["router"], "Deployment")["v-vedette-router"])["containers"]
-    assert container["command"] == ["haproxy", "-db", "-f", "/etc/haproxy/haproxy.cfg"]
-    assert {m["mountPath"] for m in container["volumeMounts"]} == {"/etc/haproxy/haproxy.cfg", "/etc/haproxy/cells"}
-
-
-class Named(http.server.BaseHTTPRequestHandler):
-    """A cell that says only which it is, and what it was asked."""
-
-    def do_GET(self):
-        is_check = self.path in ("/readyz", "/.well-known/oauth-authorization-server")
-        if is_check:
-            self.server.checked.add(self.path)
-        text = self.server.cell.encode()
-        self.send_response(self.server.says if is_check else 200)
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        with contextlib.suppress(OSError):  # a check reads no body
-            self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def routed(helm, tmp_path):
-    """The router as it is rendered, with its ports here, before three servers."""
-    write_maps(tmp_path)
-    done = template(helm, CHART / "ci" / "router.yaml", "--set", "oidc.orgClaim=/https:~1~1idp.example.com/org")
-    assert done.returncode == 0, done.stderr
-    text = haproxy_of([o for o in yaml.safe_load_all(done.stdout) if o]) + "\n"
-    cells, api, health = {}, free_port(), free_port()
-    for cell, at in (("first", "v-vedette-api.first.svc.cluster.local:80"), ("c2", "v-vedette-api.second.svc.cluster.local:80"),
-                     ("c3", "10.0.3.11:8081 check port 9464")):
-        cells[cell] = server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Named)
-        server.cell, server.says, server.checked = cell, 200, set()
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        port = server.server_address[1]
-        text = text.replace(at, f"127.0.0.1:{port}" + (f" check port {port}" if "check" in at else ""))
-    text = text.replace("/etc/haproxy/cells", str(tmp_path)).replace("inter 1s", "inter 100ms")
-    text = text.replace("bind :8080", f"bind 127.0.0.1:{api}").replace("bind :9465", f"bind 127.0.0.1:{health}")
-    (tmp_path / "haproxy.cfg").write_text(text)
-    process = subprocess.Popen(["/usr/sbin/haproxy", "-db", "-f", tmp_path / "haproxy.cfg"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-
-    def ask(path="/monitors", **headers):
-        answer = call("GET", f"http://127.0.0.1:{api}{path}", headers={k.replace("_", "-"): v for k, v in headers.items()})
-        return answer.body.decode() if answer.status == 200 else answer.status
-
-    def live():
-        try:
-            return call("GET", f"http://127.0.0.1:{health}/healthz").status == 200
-        except OSError:
-            return False
-    try:
-        wait_until("HAProxy", live)
-        wait_until("HAProxy to have asked every cell", lambda: all(server.checked for server in cells.values()))
-        yield ask, cells, health
-    finally:
-        process.kill()
-        process.wait(20)
-        for server in cells.values():
-            server.shutdown()
-            server.server_close()
-
-
-def test_the_router_sends_each_request_to_the_cell_that_it_names(routed):
-    ask, cells, health = routed
-    part = base64.urlsafe_b64encode(json.dumps({"https://idp.example.com": {"org": "acme"}}).encode()).decode().rstrip("=")
-    assert ask() == ask(x_api_key="vd_live_" + "a" * 43) == "first", "what names none"
-    assert ask(x_cell="c2") == ask(x_cell="c2", x_api_key="vd_live_c3_a") == "c2", "the header goes before all else"
-    assert ask("/feeds/a?cell=c3") == "c3"
-    assert ask(x_api_key="vd_live_c2_a") == "c2" and ask(authorization="Bearer vd_live_Ab12cde") == "c3"
-    assert ask(authorization=f"Bearer eyJhbGciOiJFUzI1NiJ9.{part}.signature") == "c2", "by the claim that oidc.orgClaim names"
-    assert [server.checked for server in cells.values()] == [{"/.well-known/oauth-authorization-server"}] * 2 + [{"/readyz"}]
-    assert b"haproxy_backend_status" in call("GET", f"http://127.0.0.1:{health}/metrics").body
-    assert call("GET", f"http://127.0.0.1:{health}/monitors").status == 404
-
-
-def test_a_cell_that_is_not_there_is_a_503_and_the_others_go_on(routed):
-    ask, cells, _ = routed
-    cells["first"].says = 404  # an API without a public URL
-    cells["c2"].says = cells["c3"].says = 503
-    for cell in ("c2", "c3"):
-        wait_until(f"{cell} to be left out", lambda cell=cell: ask(x_cell=cell) == 503)
-    assert ask() == "first"
-    cells["c3"].says = 200
-    wait_until("c3 to be back", lambda: ask(x_cell="c3") == "c3")

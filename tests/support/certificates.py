@@ -3,6 +3,7 @@
 import ssl
 import subprocess
 import time
+from pathlib import Path
 
 
 class Authority:
@@ -18,8 +19,8 @@ class Authority:
     def _openssl(self, *arguments):
         subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
 
-    def server(self, names, days=1, version_max=None):
-        """A server's TLS, for subjectAltName `names`; days below 0 make it expired."""
+    def files(self, names, days=1):
+        """A server's certificate and its key, for subjectAltName `names`; days below 0 make it expired."""
         base = self.dir / f"server-{time.monotonic_ns()}"
         key, request, certificate, extension = (f"{base}.{e}" for e in ("key", "csr", "pem", "ext"))
         with open(extension, "w") as file:
@@ -28,6 +29,11 @@ class Authority:
                       "-out", request, "-subj", "/CN=receiver")
         self._openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
                       "-CAcreateserial", "-days", days, "-extfile", extension, "-out", certificate)
+        return Path(certificate), Path(key)
+
+    def server(self, names, days=1, version_max=None):
+        """TLS of a server by such files."""
+        certificate, key = self.files(names, days)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if version_max:
             context.set_ciphers("ALL:@SECLEVEL=0")

@@ -68,6 +68,16 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
 {{- if ne 1 (len (compact (list .Values.database.url .Values.database.existingSecret $patroni.hosts))) -}}
 {{- fail "give exactly one of database.existingSecret, database.url (if it holds no password) and database.patroni.hosts" -}}
 {{- end -}}
+{{- $ca := .Values.database.caSecret -}}
+{{- $sslmode := $patroni.sslmode | default (ternary "verify-full" "" (not (empty $ca.existingSecret))) -}}
+{{- if $patroni.hosts -}}
+{{- if and (hasPrefix "verify-" $sslmode) (not $ca.existingSecret) -}}
+{{- fail (printf "database.patroni.sslmode is %s, which needs the CA: name its Secret in database.caSecret.existingSecret" $sslmode) -}}
+{{- end -}}
+{{- if and $ca.existingSecret (not (hasPrefix "verify-" $sslmode)) -}}
+{{- fail (printf "database.patroni.sslmode is %s, by which the server is not always verified, and database.caSecret names a CA: leave sslmode empty, or give verify-ca or verify-full" $sslmode) -}}
+{{- end -}}
+{{- end -}}
 - name: VEDETTE_DATABASE_URL
 {{- if .Values.database.existingSecret }}
   valueFrom:
@@ -75,7 +85,7 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
       name: {{ .Values.database.existingSecret }}
       key: {{ .Values.database.existingSecretKey }}
 {{- else }}
-  value: {{ .Values.database.url | default (include "vedette.patroniUrl" $patroni) | quote }}
+  value: {{ .Values.database.url | default (include "vedette.patroniUrl" (set (deepCopy $patroni) "sslmode" $sslmode)) | quote }}
 {{- end }}
 {{- if $patroni.hosts }}
 - name: PGPASSWORD
@@ -84,6 +94,10 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
       name: {{ required "set database.patroni.passwordSecret.existingSecret" $patroni.passwordSecret.existingSecret }}
       key: {{ $patroni.passwordSecret.existingSecretKey }}
 {{- end }}
+{{- with $ca.existingSecret }}
+- name: PGSSLROOTCERT
+  value: /etc/vedette/database-ca/{{ $ca.existingSecretKey }}
+{{- end }}
 {{- with .Values.database.existingSecretPooledKey }}
 - name: VEDETTE_DATABASE_POOLED_URL
   valueFrom:
@@ -91,6 +105,31 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
       name: {{ required "database.existingSecretPooledKey is a key of database.existingSecret" $.Values.database.existingSecret }}
       key: {{ . }}
 {{- end }}
+{{- end -}}
+
+{{/* The file that vedette.databaseEnv names: what has its variables has these two. */}}
+{{- define "vedette.databaseMount" -}}
+{{- if .Values.database.caSecret.existingSecret -}}
+- {name: database-ca, mountPath: /etc/vedette/database-ca, readOnly: true}
+{{- end -}}
+{{- end -}}
+
+{{- define "vedette.databaseVolume" -}}
+{{- with .Values.database.caSecret -}}
+{{- if .existingSecret -}}
+- name: database-ca
+  {{- include "vedette.oneKey" . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* One key of {existingSecret, existingSecretKey}, as the source of a volume. */}}
+{{- define "vedette.oneKey" -}}
+secret:
+  secretName: {{ .existingSecret }}
+  defaultMode: 0440
+  items:
+    - {key: {{ .existingSecretKey }}, path: {{ .existingSecretKey }}}
 {{- end -}}
 
 {{- define "vedette.podSecurity" -}}
