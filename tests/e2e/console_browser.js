@@ -47,7 +47,7 @@ class Operator extends Console {
     await this.button('Show').click();
     await this.page.waitForURL(/q=/);
     const rows = this.page.locator('main tbody tr');
-    await rows.nth(1).waitFor({state: 'detached'});  // the list of before has two
+    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1, 'the filter finds one');
     await this.look('monitors');
@@ -317,6 +317,7 @@ class Operator extends Console {
     await this.button('Show').click();
     await this.page.waitForURL(/status=running/);
     const rows = this.page.locator('main tbody tr');
+    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1, 'the filter finds one');
     await this.look('jobs');
@@ -416,6 +417,7 @@ class Operator extends Console {
     await this.button('Show').click();
     await this.page.waitForURL(/status=active/);
     const rows = this.page.locator('main tbody tr');
+    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1, 'the filter finds one');
     await this.look('runs');

@@ -92,6 +92,7 @@ class Console {
       const now = await this.newestTick(id);
       if (now !== last) --n;
       last = now;
+      await new Promise(soon => setTimeout(soon, 50));
     }
   }
 
