@@ -267,7 +267,7 @@ Transaction::Transaction(Session& session, Durability durability, Plans plans)
       }
       break;
     case Durability::kAsync:
-      begin_with(std::string(kAsync) + std::string(plans == Plans::kByKey ? kByKey : ""));
+      begin_with(kAsync);
       break;
     case Durability::kSync:
       if (plans == Plans::kByKey || session_.config.is_pooled) {
@@ -278,7 +278,7 @@ Transaction::Transaction(Session& session, Durability durability, Plans plans)
       }
       break;
   }
-  base::Assert(plans == Plans::kOfSession || durability != Durability::kOneStatement,
+  base::Assert(plans == Plans::kOfSession || durability == Durability::kSync,
                "plans by key are for transactions that write");
   if (session_.testing) session_.testing->Begin();
 }

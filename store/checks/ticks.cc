@@ -439,12 +439,6 @@ ScheduleBounds::First ScheduleFrom(const MaterialiseBounds* bounds, std::chrono:
 
 }  // namespace
 
-// Rows of a cut whose COMMIT does not wait for the disk. What a crash of the database forgets is
-// cut again as another tick, and services are asked again under other check ids: so of few rows,
-// where the disk is most of what their checks wait for
-// (docs/decisions/0087-few-rows-do-not-wait.md).
-constexpr std::int64_t kRowsOffDiskMax = 16;
-
 MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock,
                                       const MaterialiseLimits& limits, MaterialiseBounds* bounds) {
   const auto body = [&](Transaction& tx) {
@@ -456,16 +450,13 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
-    std::int64_t rows = 0;
     for (const auto& row : due) {
       Columns in(row);
       SchedRow sched = ReadSched(in, &result.now);
       NewTick tick = DueTick(std::move(sched), result.now);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
-      rows += tick.sched.row_count;
       ticks.push_back(std::move(tick));
     }
-    if (rows > kRowsOffDiskMax) tx.WaitForDisk();
     if (from_at) {
       bounds->due.Scanned(
           ScheduleBounds::From::kBounds, began, began,
@@ -477,7 +468,7 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     result.overlap_ticks = opened.overlaps;
     return result;
   };
-  return InTransaction(session, body, Durability::kAsync, Plans::kByKey);
+  return InTransaction(session, body, Durability::kSync, Plans::kByKey);
 }
 
 namespace {

@@ -482,39 +482,6 @@ TEST_F(PipelineTest, G12_ATriggerIsConfirmedOnceItIsOnDiskAndNeverByAConnectionM
   ExpectMoneyAddsUp();
 }
 
-// A COMMIT that does not wait for the disk is told by its setting, which the database notes here.
-TEST_F(PipelineTest, G12_ACutOfFewRowsDoesNotWaitForTheDiskAndOneOfManyDoes) {
-  Sql("create table noted (setting text); "
-      "create function note() returns trigger language plpgsql as $$ begin "
-      "insert into noted values (current_setting('synchronous_commit')); return null; end $$; "
-      "create trigger note after insert on chunk for each statement execute function note(); "
-      "select 1");
-  NewMonitor({.rows = 16});
-  EXPECT_EQ(Cut().chunks, 1);
-  NewMonitor({.rows = 1});
-  NewMonitor({.rows = 16});
-  EXPECT_EQ(Cut().scheduled_ticks, 2);
-  EXPECT_EQ(Sql("select string_agg(setting, ' ') from noted"), "off on");
-}
-
-// What a crash of the database forgets of a cut is cut again: the slot has one tick, whichever.
-TEST_F(PipelineTest, G12_ASlotWhoseCutACrashMayHaveForgottenHasOneTick) {
-  NewMonitor({.rows = 1, .due = "date_trunc('second', now())"});
-  EXPECT_EQ(Cut().chunks, 1);
-  const auto claim = ClaimAll();
-  TestDatabase::CrashServer();
-  TestDatabase::StartServer();
-  Cut();
-  Record(FinishAll(claim, Outcome::kUnchanged));  // dropped where the cut was forgotten
-  Record(FinishAll(ClaimAll(), Outcome::kUnchanged));
-  EXPECT_EQ(Sql("select count(*) || ' ' || sum(slots) from tick where finished_at is not null"),
-            "1 1");
-  EXPECT_EQ(Sql("select count(*) from chunk"), "0");
-  EXPECT_EQ(Sql("select sum(checks) from credit_entry where checks is not null"), "1")
-      << "one check is charged";
-  ExpectMoneyAddsUp();
-}
-
 TEST_F(PipelineTest, ATriggerOfMoreRowsThanOneChunkHoldsIsCutAsTheScheduleIs) {
   const auto large = NewMonitor({.rows = 600, .due = "now() + interval '1 hour'"});
   auto outcome = store::TriggerMonitor(session, clock, {}, large, limits, std::nullopt);
