@@ -46,10 +46,7 @@ class Operator extends Console {
     await this.page.getByLabel('Name or id', {exact: true}).fill(this.given.monitor.name);
     await this.button('Show').click();
     await this.page.waitForURL(/q=/);
-    const rows = this.page.locator('main tbody tr');
-    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
-    await rows.first().waitFor();
-    assert.equal(await rows.count(), 1, 'the filter finds one');
+    const rows = await this.onlyRow();
     await this.look('monitors');
     await rows.getByRole('link', {name: this.given.organisation, exact: true}).waitFor();  // its name, not an id
     await rows.getByRole('link').first().click();
@@ -316,10 +313,7 @@ class Operator extends Console {
     await this.page.getByLabel('Status').selectOption('running');
     await this.button('Show').click();
     await this.page.waitForURL(/status=running/);
-    const rows = this.page.locator('main tbody tr');
-    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
-    await rows.first().waitFor();
-    assert.equal(await rows.count(), 1, 'the filter finds one');
+    const rows = await this.onlyRow();
     await this.look('jobs');
     await rows.getByRole('link').first().click();
     await this.badge('running');
@@ -416,10 +410,7 @@ class Operator extends Console {
     await this.page.getByLabel('Status').selectOption('active');
     await this.button('Show').click();
     await this.page.waitForURL(/status=active/);
-    const rows = this.page.locator('main tbody tr');
-    await rows.nth(1).waitFor({state: 'detached'});  // the list that was there before may have more
-    await rows.first().waitFor();
-    assert.equal(await rows.count(), 1, 'the filter finds one');
+    const rows = await this.onlyRow();
     await this.look('runs');
     await rows.getByRole('link').first().click();
     await this.badge('running');

@@ -32,6 +32,14 @@ class Console {
   main(text) { return this.page.locator('main').getByText(text).first().waitFor(); }
   button(name) { return this.page.getByRole('button', {name, exact: true}); }
   badge(text) { return this.page.locator('h2 .badge', {hasText: text}).waitFor(); }
+  // The rows of a list in which a filter finds one; the list that was there before may have more.
+  async onlyRow() {
+    const rows = this.page.locator('main tbody tr');
+    await rows.nth(1).waitFor({state: 'detached'});
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1, 'the filter finds one');
+    return rows;
+  }
   async age(text) { await this.page.locator('#age', {hasText: text}).waitFor(); }
   async shot(name) { await this.page.screenshot({path: path.join(this.given.screenshots, `${name}.png`), fullPage: true}); }
 
