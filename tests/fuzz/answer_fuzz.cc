@@ -1,17 +1,14 @@
 // Whatever a research service or a model's server answers, only watched fields with scalars enter.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/text.h"
+#include "tests/fuzz/target.h"
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
 
+namespace vedette::worker {
 namespace {
-
-using namespace vedette;
-using namespace vedette::worker;
 
 void Check(const Observation& observation, const ProbeSpec& spec) {
   if (observation.fields.size() > spec.watched.size()) std::abort();
@@ -24,18 +21,17 @@ void Check(const Observation& observation, const ProbeSpec& spec) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(answer, body) {
   static const ProbeRequest request = [] {
     auto spec = std::make_shared<ProbeSpec>();
-    spec->subject_type = vedette::domain::SubjectType::kCompany;
-    spec->tier = vedette::domain::Tier::kLow;
+    spec->subject_type = domain::SubjectType::kCompany;
+    spec->tier = domain::Tier::kLow;
     spec->watched = {{"a", "one"}, {"b", "other"}};
     ProbeRequest out;
     out.spec = std::move(spec);
-    out.known = vedette::base::Json{{"a", 1}};
+    out.known = base::Json{{"a", 1}};
     return out;
   }();
-  const std::string_view body(reinterpret_cast<const char*>(data), size);
   const auto researched = ParseResearchAnswer(body, *request.spec);
   if (const auto* seen = std::get_if<Observation>(&researched)) Check(*seen, *request.spec);
   const html::PageText page{"https://example.com/", "text"};
@@ -44,5 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto* seen = std::get_if<Observation>(&said.result)) Check(*seen, *request.spec);
     if (said.tokens.prompt < 0 || said.tokens.completion < 0) std::abort();
   }
-  return 0;
 }
+
+}  // namespace vedette::worker

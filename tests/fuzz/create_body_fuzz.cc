@@ -1,14 +1,13 @@
 // The body of POST /monitors: parsed, its types and limits read, its rules validated.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "api/tenant/monitors/monitor_body.h"
 #include "config/limits_config.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
+namespace vedette {
+FUZZ_TARGET(create_body, text) {
   config::LimitsConfig limits{};
   limits.rows_per_request_max = 1000;
   limits.struct_fields_max = 64;
@@ -17,17 +16,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.row_bytes_max = 65536;
   limits.struct_bytes_max = 262144;
   rest::JsonBody body;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto rules = api::RowsBodyRules(std::size_t{1} << 24, limits.rows_per_request_max);
-  if (rest::ParseBody(text, rules, &body)) return 0;
-  if (!body.members.is_object()) return 0;
+  if (rest::ParseBody(text, rules, &body)) return;
+  if (!body.members.is_object()) return;
   rest::Problems update_problems;
   api::ReadUpdateBody(body.members, limits, &update_problems);
   rest::Problems problems;
   api::CreateBody create = api::ReadCreateBody(std::move(body), limits, &problems);
   if (problems.any()) {
     problems.Items();
-    return 0;
+    return;
   }
   try {
     const api::CreateOrder accepted =
@@ -41,5 +39,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const rest::Refusal& refusal) {
     if (refusal.reply().status != 400) std::abort();
   }
-  return 0;
 }
+
+}  // namespace vedette

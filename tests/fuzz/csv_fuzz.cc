@@ -1,6 +1,4 @@
 // The same records and the same problem whatever pieces the text comes in.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -8,10 +6,10 @@
 
 #include "base/text.h"
 #include "domain/text/csv.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette {
 namespace {
-
-using namespace vedette;
 
 std::string Read(std::string_view text, std::size_t piece_bytes) {
   std::string log;
@@ -37,9 +35,9 @@ std::string Read(std::string_view text, std::size_t piece_bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const std::string whole = Read(text, size + 1);
+FUZZ_TARGET(csv, text) {
+  const std::string whole = Read(text, text.size() + 1);
   if (Read(text, 1) != whole || Read(text, 3) != whole) std::abort();
-  return 0;
 }
+
+}  // namespace vedette

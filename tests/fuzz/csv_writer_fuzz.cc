@@ -1,7 +1,5 @@
 // What is written as CSV is read back cell for cell, and no cell of a guarded file begins as a
 // formula does. Cells stand between bytes of 0x1f.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -10,10 +8,10 @@
 #include "base/text.h"
 #include "domain/text/csv.h"
 #include "domain/text/exact_number.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette {
 namespace {
-
-using namespace vedette;
 
 std::vector<std::string> CellsOf(std::string_view text) {
   std::vector<std::string> cells(1);
@@ -75,13 +73,14 @@ bool IsAsExpected(const std::string& cell, const std::string& guarded) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto cells = CellsOf({reinterpret_cast<const char*>(data), size});
+FUZZ_TARGET(csv_writer, bytes) {
+  const auto cells = CellsOf(bytes);
   if (WrittenAndRead(cells, domain::Formulas::kAsTheyAre) != cells) std::abort();
   const auto guarded = WrittenAndRead(cells, domain::Formulas::kDefused);
   if (guarded.size() != cells.size()) std::abort();
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (!IsAsExpected(cells[i], guarded[i])) std::abort();
   }
-  return 0;
 }
+
+}  // namespace vedette

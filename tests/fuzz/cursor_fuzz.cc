@@ -1,15 +1,13 @@
 // A cursor that is accepted is the one that EncodeCursor makes: no two spellings of one place.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "api/kit/cursor.h"
 #include "domain/auth/cell.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+namespace vedette {
+FUZZ_TARGET(cursor, text) {
   const base::Uuid bound_to;
   const rest::CursorOf list{'r', bound_to, domain::SplitCell(text).cell};
   if (const auto after = rest::DecodeCursor(list, text)) {
@@ -21,5 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto after = rest::DecodeTimedCursor(list, text)) {
     if (rest::EncodeCursor(list, *after) != text) std::abort();
   }
-  return 0;
 }
+
+}  // namespace vedette

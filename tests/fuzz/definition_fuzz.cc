@@ -1,19 +1,16 @@
 // Whatever a client sends as the definition of a workflow: it is refused with what is wrong, or is
 // a tree whose blocks stand behind their inputs, reads back as itself after it was stored, and
 // whose blocks work on rows or say why they cannot. The same text is read as a record of a payload.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "base/json.h"
 #include "domain/workflow/definition.h"
 #include "domain/workflow/payload.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette::domain {
 namespace {
-
-using namespace vedette;
-using namespace vedette::domain;
 
 void Require(bool holds) {
   if (!holds) std::abort();
@@ -74,21 +71,22 @@ void ReadAsRecord(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
+FUZZ_TARGET(definition, bytes) {
+  const std::string text(bytes);
   ReadAsRecord(text);
   base::Json json;
-  if (base::ParseJson(text, &json, {.values_max = 65'536})) return 0;
+  if (base::ParseJson(text, &json, {.values_max = 65'536})) return;
   int made = 0;
   const auto read = ReadDefinition(json, base::Json::array({"body"}), Rules(&made));
   if (const auto* definition = std::get_if<Definition>(&read)) {
     Use(*definition);
-    return 0;
+    return;
   }
   const auto& faults = std::get<ValidationFaults>(read);
   Require(!faults.empty());
   for (const ValidationFault& fault : faults) {
     Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
   }
-  return 0;
 }
+
+}  // namespace vedette::domain

@@ -1,7 +1,5 @@
 // Whatever a tenant writes as a description, it compiles or is refused with a sentence, in bounded
 // time; and a CSS selector that is taken makes XPath that libxml2 takes.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -9,22 +7,21 @@
 #include "base/text.h"
 #include "domain/monitor/field_description.h"
 #include "html/selector.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  using namespace vedette;
-  using namespace vedette::html;
-  const std::string description(reinterpret_cast<const char*>(data), size);
+namespace vedette::html {
+FUZZ_TARGET(description, bytes) {
+  const std::string description(bytes);
   const auto compiled = FieldSet::Compile({{"f", description}});
   const auto kind = domain::ParseFieldDescription(description).kind;
   if (const auto* failure = std::get_if<domain::Failure>(&compiled)) {
     const bool prose = kind == domain::FieldDescription::Kind::kProse;
     if (failure->error_class != (prose ? "unsupported_description" : "bad_selector")) std::abort();
     if (failure->retryable) std::abort();
-    return 0;
+    return;
   }
   // Running any XPath could take the 100 million steps that it is given; these end soon.
-  if (kind == domain::FieldDescription::Kind::kXPath || description.size() > 100) return 0;
+  if (kind == domain::FieldDescription::Kind::kXPath || description.size() > 100) return;
   ExtractionStop stop;
   const auto result = std::get<FieldSet>(compiled).Extract(
       {"{\"a\": [1, {\"b\": null}], \"c\": \"<p class=x>1,5</p>\"}", "application/json",
@@ -35,5 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (value.is_structured()) std::abort();
     if (value.is_string() && !base::IsValidUtf8(value.get_ref<const std::string&>())) std::abort();
   }
-  return 0;
 }
+
+}  // namespace vedette::html

@@ -1,7 +1,5 @@
 // Whatever a tenant sends as a filter, of either grammar, it is refused with a known code and a
 // short sentence, or becomes a tree that every printer and the evaluator take, in bounded time.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -10,11 +8,10 @@
 #include "domain/search/filter_reader.h"
 #include "domain/search/jsonpath_writer.h"
 #include "domain/search/opensearch.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette::domain::search {
 namespace {
-
-using namespace vedette;
-using namespace vedette::domain::search;
 
 const Catalogue& FewFields() {
   static const Catalogue kCatalogue(R"({"people": {}, "company": {
@@ -49,12 +46,13 @@ void Judge(const FilterRead& read) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(filter, bytes) {
   base::Json json;
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  if (base::ParseJson(text, &json, {.values_max = 65'536})) return 0;
+  const std::string text(bytes);
+  if (base::ParseJson(text, &json, {.values_max = 65'536})) return;
   const Fields& fields = FewFields().of(Mode::kCompany);
   Judge(ReadDslFilter(json, fields));
   Judge(ReadSimpleFilter(json, fields));
-  return 0;
 }
+
+}  // namespace vedette::domain::search

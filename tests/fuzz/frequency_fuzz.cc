@@ -1,16 +1,15 @@
 // A frequency that is accepted lies within the bounds.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "api/tenant/monitors/monitor_body.h"
 #include "config/limits_config.h"
 #include "domain/text/limits.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  const std::string text(reinterpret_cast<const char*>(data), size);
+namespace vedette {
+FUZZ_TARGET(frequency, bytes) {
+  const std::string text(bytes);
   for (const bool configured : {false, true}) {
     config::LimitsConfig limits{};
     if (configured) limits.frequency_min = std::chrono::seconds(2);
@@ -24,5 +23,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (refusal.reply().status != 400) std::abort();
     }
   }
-  return 0;
 }
+
+}  // namespace vedette

@@ -1,17 +1,15 @@
 // A link to a result file is refused where any character of it was changed. Each two bytes of the
 // input put a character in the place of another; a byte that is left over is added to the end.
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "domain/workflow/result_file.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette {
 namespace {
-
-using namespace vedette;
 
 const base::Timestamp kNow{std::chrono::seconds(1'800'000'000)};
 const std::vector<std::string> kKeys{std::string(32, 'k')};
@@ -40,14 +38,16 @@ bool IsTaken(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(link, bytes) {
   static const std::vector<std::string> kGood = GoodLink();
   std::vector<std::string> parts = kGood;
-  for (std::size_t i = 0; i + 1 < size; i += 2) {
-    std::string& part = parts[data[i] % parts.size()];
-    part[(data[i] / parts.size()) % part.size()] = static_cast<char>(data[i + 1]);
+  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
+    std::string& part = parts[static_cast<unsigned char>(bytes[i]) % parts.size()];
+    part[(static_cast<unsigned char>(bytes[i]) / parts.size()) % part.size()] = bytes[i + 1];
   }
-  if (size % 2 == 1) parts[data[size - 1] % parts.size()] += static_cast<char>(data[size - 1]);
+  if (bytes.size() % 2 == 1)
+    parts[static_cast<unsigned char>(bytes.back()) % parts.size()] += bytes.back();
   if (IsTaken(parts) != (parts == kGood)) std::abort();
-  return 0;
 }
+
+}  // namespace vedette

@@ -1,17 +1,15 @@
 // Whatever bytes a page is made of, reading it ends, and what is observed is text that can be
 // stored.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "html/selector.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  using namespace vedette::html;
+namespace vedette::html {
+FUZZ_TARGET(page, bytes) {
   static const FieldSet html = std::get<FieldSet>(FieldSet::Compile({
       {"css", "css:body > * a[href]:not(.x) | text"},
       {"all", "css:p, td, li @title | all"},
@@ -26,10 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The first byte says what the header claims.
   constexpr const char* kTypes[] = {"text/html",        "text/html; charset=utf-16",  "text/plain",
                                     "application/json", "text/html; charset=gb18030", ""};
-  const std::size_t type = size > 0 ? data[0] % std::size(kTypes) : 0;
-  const std::size_t skip = size > 0 ? 1 : 0;
-  const FetchedPage page{std::string(reinterpret_cast<const char*>(data) + skip, size - skip),
-                         kTypes[type], "https://example.com/a/b"};
+  const std::size_t type =
+      bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]) % std::size(kTypes);
+  const FetchedPage page{std::string(bytes.substr(bytes.empty() ? 0 : 1)), kTypes[type],
+                         "https://example.com/a/b"};
   for (const FieldSet* fields : {&html, &json}) {
     ExtractionStop stop;
     const PageReading reading = fields->Read(page, stop, 100);
@@ -46,5 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (text.find('\0') != std::string::npos) std::abort();
     }
   }
-  return 0;
 }
+
+}  // namespace vedette::html

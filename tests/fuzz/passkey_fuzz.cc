@@ -1,11 +1,12 @@
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "domain/auth/passkey.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette {
 // What strangers send as a passkey: client data (JSON), an attestation object (CBOR) with a public
 // key (COSE), and authenticator data. The first byte says how much of the input is client data;
 // the rest is read behind client data that is right, too, so that the readers of bytes are reached.
@@ -36,15 +37,15 @@ void ReadNew(std::string_view client_data, std::string_view attestation) {
   if (made == nullptr) return;
   const std::size_t id = made->credential_id.size();
   if (id == 0 || id > domain::kCredentialIdBytesMax) std::abort();
-  const auto back = vedette::base::PublicKey::FromDer(made->key.Der());
-  if (!std::holds_alternative<vedette::base::PublicKey>(back)) std::abort();
+  const auto back = base::PublicKey::FromDer(made->key.Der());
+  if (!std::holds_alternative<base::PublicKey>(back)) std::abort();
 }
 
 // Nobody here can sign by the key, so that nothing may be taken.
 void Verify(std::string_view client_data, std::string_view data, std::string_view signature) {
   static const domain::KnownPasskey known{
-      std::get<vedette::base::PublicKey>(vedette::base::PublicKey::FromPem(std::string(kKey))),
-      vedette::base::SignatureAlgorithm::kEs256, 0};
+      std::get<base::PublicKey>(base::PublicKey::FromPem(std::string(kKey))),
+      base::SignatureAlgorithm::kEs256, 0};
   const auto verified =
       domain::VerifyPasskey({std::string(client_data), std::string(data), std::string(signature)},
                             kChallenge, known, Rules());
@@ -53,10 +54,11 @@ void Verify(std::string_view client_data, std::string_view data, std::string_vie
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::string_view head = text.substr(0, text.size() * data[0] / 255);
+FUZZ_TARGET(passkey, bytes) {
+  if (bytes.empty()) return;
+  const std::string_view text = bytes.substr(1);
+  const std::string_view head =
+      text.substr(0, text.size() * static_cast<unsigned char>(bytes[0]) / 255);
   const std::string_view rest = text.substr(head.size());
   ReadNew(head, rest);
   ReadNew(kMade, rest);
@@ -64,5 +66,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Verify(kShown, rest, head);
   (void)domain::ClaimedChallenge(text);
   (void)domain::PasskeyRulesOf(text);
-  return 0;
 }
+
+}  // namespace vedette

@@ -1,17 +1,16 @@
 // Whatever bytes a company's page is made of, what is read of its people is bounded, and text that
 // can be stored.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "html/addresses_on_page.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  const std::string html = base::RepairUtf8({reinterpret_cast<const char*>(data), size});
+namespace vedette {
+FUZZ_TARGET(people_page, bytes) {
+  const std::string html = base::RepairUtf8(bytes);
   const auto check = [](const std::string& text) {
     if (!base::IsValidUtf8(text)) std::abort();
   };
@@ -41,5 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string& address : card.addresses) check(address);
   }
   html::DecodeCfEmail(html);
-  return 0;
 }
+
+}  // namespace vedette

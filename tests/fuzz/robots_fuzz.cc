@@ -1,16 +1,15 @@
 // Whatever a robots.txt holds, every path is decided, and twice in the same way.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "html/robots.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using vedette::html::Robots;
+namespace vedette {
+FUZZ_TARGET(robots, all) {
+  using html::Robots;
   // The file, and behind a NUL a path.
-  const std::string_view all(reinterpret_cast<const char*>(data), size);
   const auto cut = all.find('\0');
   const std::string_view file = all.substr(0, cut);
   const std::string path =
@@ -22,5 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (robots.Allows(one) != Robots::Parse(file, "vedette").Allows(one)) std::abort();
   }
   if (!Robots().Allows(path)) std::abort();
-  return 0;
 }
+
+}  // namespace vedette

@@ -1,7 +1,5 @@
 // The body of POST /workflows/run, as its handler reads it: the members, what specs_override makes
 // of a source, and the records of the payload as rows. What is taken can be stored and read again.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -14,10 +12,10 @@
 #include "api/tenant/workflows/run_body.h"
 #include "base/json.h"
 #include "domain/workflow/run_plan.h"
+#include "tests/fuzz/target.h"
 
+namespace vedette {
 namespace {
-
-using namespace vedette;
 
 constexpr int kPartRows = 4;
 constexpr std::string_view kSources[] = {
@@ -86,13 +84,13 @@ void ReadPayload(const api::RunBody& run, const base::Json& specs, rest::Problem
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(reinterpret_cast<const char*>(data), size);
+FUZZ_TARGET(run_body, bytes) {
+  const std::string text(bytes);
   rest::JsonBody body;
   const rest::BodyRules rules = api::RunBodyRules(
       {.bytes_max = std::size_t{1} << 24, .json = {.values_max = 65'536, .keep_numbers = true}});
-  if (rest::ParseBody(text, rules, &body)) return 0;
-  if (!body.members.is_object()) return 0;
+  if (rest::ParseBody(text, rules, &body)) return;
+  if (!body.members.is_object()) return;
   rest::Problems problems;
   const api::RunBody run = api::ReadRunBody(body, &problems);
   for (const std::string_view source : kSources) {
@@ -101,5 +99,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Override(run, &definition);
     if (run.payload) ReadPayload(run, definition.blocks.front().specs, problems);
   }
-  return 0;
 }
+
+}  // namespace vedette

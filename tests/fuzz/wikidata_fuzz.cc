@@ -1,7 +1,5 @@
 // Whatever Wikidata answers, ids are ids, claims have a place and a quote, and a company's domain
 // is one.
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -9,12 +7,11 @@
 
 #include "base/text.h"
 #include "domain/email/address.h"
+#include "tests/fuzz/target.h"
 #include "worker/providers/wikidata_provider.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace vedette;
-  using namespace vedette::worker;
-  const std::string_view body(reinterpret_cast<const char*>(data), size);
+namespace vedette::worker {
+FUZZ_TARGET(wikidata, body) {
   if (const auto ids = ReadWikidataSearch(body)) {
     if (ids->size() > kWikidataItemsMax) std::abort();
     for (const std::string& id : *ids) {
@@ -22,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   const auto items = ReadWikidataItems(body);
-  if (!items) return 0;
+  if (!items) return;
   std::map<std::string, WikidataItem> employers;
   for (const WikidataItem& item : *items) {
     if (!item.id.starts_with('Q')) std::abort();
@@ -39,5 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string domain = CompanyDomainOfItems("Analytical Engines", *items);
   if (!domain.empty() && !domain::ParseDomain(domain)) std::abort();
-  return 0;
 }
+
+}  // namespace vedette::worker
