@@ -486,12 +486,13 @@ Environment ProcessEnvironment() {
 }
 
 Config LoadConfig(const std::optional<std::string>& path, const Environment& environment) {
-  const Index index;
+  static const Index index;
+  static const std::vector<Setting> defaults =
+      TomlLayer(DefaultConfigText(), "config.default.toml", index);
   Config config{};
   const Keys keys(&config);
   std::set<std::string> set;
-  Apply(TomlLayer(DefaultConfigText(), "config.default.toml", index), Key::Source::kDefaults, keys,
-        &set);
+  Apply(defaults, Key::Source::kDefaults, keys, &set);
   for (const Key& key : keys.table()) {
     const bool inherited = key.source == Key::Source::kInherited;
     if (!inherited && !set.contains(key.Written())) {

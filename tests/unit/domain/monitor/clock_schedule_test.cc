@@ -201,8 +201,8 @@ TEST(ClockSchedule, G7EachSlotOfTheWallClockComesOnceOverBothChangesInTwentyZone
       around.push_back(change.at);
     }
     for (const sys_seconds at : around) {
-      const sys_seconds from = std::chrono::floor<days>(at) - days(2);
-      const sys_seconds to = from + days(4);
+      const sys_seconds from = std::chrono::floor<days>(at) - days(1);
+      const sys_seconds to = from + days(2);
       const auto wall = TheWall(*zone, from, to);
       for (const Texts& cron : crons) {
         std::set<sys_seconds> slots;
