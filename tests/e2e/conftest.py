@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import http.server
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -350,6 +351,17 @@ def nginx():
     it = Nginx()
     yield it
     it.close()
+
+
+def screenshots_folder():
+    """The folder of the pictures of pages that people look at, where VEDETTE_TEST_SCREENSHOTS asks for them; else None.
+
+    No test looks at them, and to take them costs a core half a minute."""
+    if not os.environ.get("VEDETTE_TEST_SCREENSHOTS"):
+        return None
+    folder = ROOT / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder)
 
 
 def openssl_accepts(secret, request, now=None):

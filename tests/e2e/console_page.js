@@ -41,7 +41,9 @@ class Console {
     return rows;
   }
   async age(text) { await this.page.locator('#age', {hasText: text}).waitFor(); }
-  async shot(name) { await this.page.screenshot({path: path.join(this.given.screenshots, `${name}.png`), fullPage: true}); }
+  async shot(name) {
+    if (this.given.screenshots) await this.page.screenshot({path: path.join(this.given.screenshots, `${name}.png`), fullPage: true});
+  }
 
   // The page as it is: accessible, nothing of what strangers wrote became markup, nothing wider than the screen.
   async look(name, colorSchemes = ['dark', 'light']) {

@@ -51,18 +51,21 @@ async function main() {
     page.on('request', request => {
       if (!request.url().startsWith(given.url)) problems.push(`asks elsewhere: ${request.url()}`);
     });
+    const shot = async name => {
+      if (given.screenshots) await page.screenshot({path: path.join(given.screenshots, `${name}.png`)});
+    };
     await page.goto(`${given.url}/docs`);
-    await page.screenshot({path: path.join(given.screenshots, 'docs-phone.png')});
+    await shot('docs-phone');
     const begins = await page.locator('main h2').evaluateAll(heads => heads.map(head => head.textContent));
     assert.deepEqual(begins.slice(0, 3), ['Keys', 'A first request', 'Errors']);
     const screens = await page.evaluate(() => document.documentElement.scrollHeight / innerHeight);
     assert(screens < SCREENS_MAX, `the page is ${screens} screens long`);
 
     await follow(page, given.url, 'createMonitor');
-    await page.screenshot({path: path.join(given.screenshots, 'docs-phone-operation.png')});
+    await shot('docs-phone-operation');
     await page.locator('#createMonitor').getByRole('link', {name: 'CreateMonitor', exact: true}).click();
     await page.locator('#schema-CreateMonitor table').waitFor({state: 'visible'});
-    await page.screenshot({path: path.join(given.screenshots, 'docs-phone-schema.png')});
+    await shot('docs-phone-schema');
 
     const all = await page.locator('.group section').evaluateAll(parts => {
       for (const closed of document.querySelectorAll('details')) closed.open = true;

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Vedette, call, clean_environment
+from conftest import ROOT, Vedette, call, clean_environment, screenshots_folder
 
 # Those of the samples that need nothing but what the ones before them have made.
 SAMPLES = ["createMonitor", "listMonitors", "getMonitor", "listRows", "triggerMonitor", "listTicks", "listBlocks", "getCredits"]
@@ -84,10 +84,8 @@ def test_it_is_read_on_a_phone_without_asking_anybody_else(service, tmp_path):
     tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
     assert tools.returncode == 0, tools.stderr
     modules = f"{tools.stdout.splitlines()[-1]}/node_modules"
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     given = {"url": service.api, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
-             "screenshots": str(screenshots)}
+             "screenshots": screenshots_folder()}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests/e2e/docs_browser.js"], input=json.dumps(given),
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -1,6 +1,6 @@
 """The console in a real browser: an operator logs in, sees the fleet, pauses, resumes and replays; what strangers
-wrote stays text; every page passes axe-core, in both colour schemes, on a desk and on a phone. Screenshots are under
-build/screenshots."""
+wrote stays text; every page passes axe-core, in both colour schemes, on a desk and on a phone. With
+VEDETTE_TEST_SCREENSHOTS=1 pictures of them are kept for people under build/screenshots."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import ADMIN_TOKEN, MIGRATED, ROOT, Database, Receiver, Vedette, call, wait_until
+from conftest import ADMIN_TOKEN, MIGRATED, ROOT, Database, Receiver, Vedette, call, screenshots_folder, wait_until
 from test_identity_provider import Provider, new_key
 
 # It ends what hangs, before ctest does; the whole console is used for one to two minutes, on a busy machine for many.
@@ -98,8 +98,6 @@ def vedette(binary, database, tmp_path, silent_provider):
 
 
 def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
 
     tenant = vedette.organisation()
     assert vedette.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams",
@@ -133,7 +131,7 @@ def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
             "GET", f"/admin/v1/runs/{run}").json["blocks"][1]["status"] == "completed")
         given = {"run": run, "failedRun": failed_run, "url": vedette.admin, "token": ADMIN_TOKEN, "api": vedette.api, "failing": failing,
                  "modules": modules, "chromium": "/usr/bin/chromium",
-                 "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "job": job,
+                 "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "job": job,
                  "monitor": {"id": watched["id"], "name": f"find me {HOSTILE}"}, "neighbour": neighbour, "row": row,
                  "page": f"{nginx.url}/a.html", "receiver": receiver.url, "hostile": HOSTILE, "difference": "is", "organisation": "Tests"}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
@@ -152,11 +150,9 @@ def test_the_console_in_a_browser(vedette, database, nginx, modules, tmp_path):
 
 
 def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modules, tmp_path):
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     service = Vedette(binary, database.url, tmp_path).start(roles="api,admin")
     given = {"steps": ["logIn", "seeWhatIsMissing"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
-             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots)}
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder()}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
@@ -164,8 +160,6 @@ def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modul
 
 
 def test_each_role_is_offered_what_it_may_do(binary, database, modules, tmp_path):
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     roles = {"viewer": "viola's token", "operator": "olli's token", "admin": ADMIN_TOKEN}
     service = Vedette(binary, database.url, tmp_path, {
         "VEDETTE_ADMIN_TOKENS_OLLI": roles["operator"], "VEDETTE_ADMIN_ROLES_OLLI": "operator",
@@ -173,7 +167,7 @@ def test_each_role_is_offered_what_it_may_do(binary, database, modules, tmp_path
     tenant = service.organisation()
     watched = monitor(tenant, "prices", None, frequency="1h")
     given = {"steps": ["seeWhatEachRoleIsOffered"], "url": service.admin, "token": ADMIN_TOKEN, "roles": roles, "modules": modules,
-             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(),
              "monitor": {"id": watched["id"]}, "organisationId": tenant.org_id}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
@@ -203,12 +197,10 @@ def signing_in(binary, database, tmp_path):
 
 def test_operators_sign_in_by_the_provider_with_a_claim_for_the_role(signing_in, database, modules, tmp_path):
     service, url, provider = signing_in
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     tenant = service.organisation()
     watched = monitor(tenant, "prices", None, frequency="1h")
     given = {"steps": ["signInAsEachRole"], "url": url, "token": ADMIN_TOKEN, "modules": modules, "chromium": "/usr/bin/chromium",
-             "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "provider": f"127.0.0.1:{provider.port}",
+             "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "provider": f"127.0.0.1:{provider.port}",
              "monitor": {"id": watched["id"]}, "organisationId": tenant.org_id}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
@@ -229,8 +221,6 @@ def test_operators_sign_in_by_the_provider_with_a_claim_for_the_role(signing_in,
 
 def test_one_console_shows_all_cells_and_finds_an_organisation_at_any(binary, postgres, modules, tmp_path):
     """By whom may only read. Of three cells the third takes a connection and says nothing."""
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     listed, of_cells = tmp_path / "cells", tmp_path / "token-of-cells"
     of_cells.write_text("what the cells ask each other with\n")
     databases = [Database(postgres, postgres.new_name()) for _ in range(2)]
@@ -249,7 +239,7 @@ def test_one_console_shows_all_cells_and_finds_an_organisation_at_any(binary, po
         made = services[1].as_operator("POST", "/admin/v1/orgs", {"name": f"There {HOSTILE}", "features": ["monitors"]})
         services[0].organisation()
         given = {"steps": ["logIn", "seeTheCells"], "url": services[0].admin, "token": "viola's token", "modules": modules,
-                 "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": str(screenshots),
+                 "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(),
                  "other": services[1].admin, "silent": "c3", "there": {"id": made.json["id"], "name": f"There {HOSTILE}"}}
         done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                               input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)

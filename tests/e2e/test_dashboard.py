@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Vedette, call, free_port, wait_until
+from conftest import ROOT, Vedette, call, free_port, screenshots_folder, wait_until
 from test_identity_provider import AUDIENCE, Provider, new_key
 
 BROWSER_S_MAX = 600
@@ -55,8 +55,6 @@ def ended_run(tenant):
 
 
 def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path):
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     tenant = service.organisation()
     nginx.write("a.html", "<h1>one</h1><b class=price>41</b>")
     monitor = tenant.post("/monitors", {
@@ -74,7 +72,7 @@ def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path)
     team = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams", {"name": "Field sales"}).json["id"]
     invitations = {role: invitation(service, tenant, role) for role in ("owner", "member", "viewer")}
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
-             "profile": str(tmp_path / "profile"), "screenshots": str(screenshots), "pages": PAGES,
+             "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "pages": PAGES,
              "monitor": monitor["id"], "row": monitor["rows"][0]["id"], "run": run, "flow": flow, "page": f"{nginx.url}/a.html",
              "invitations": invitations | {
                  "team": invitation(service, tenant, "member", "team@example.com", team),
@@ -118,14 +116,12 @@ def signing_in(binary, database, tmp_path):
 
 def test_members_sign_in_by_passkeys_by_the_provider_and_by_links(signing_in, database, tmp_path, nginx, modules):
     service, url, provider = signing_in
-    screenshots = ROOT / "build" / "screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
     tenant = service.organisation()
     team = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/teams", {"name": "Field sales"})
     assert team.status == 201, team
     dead_delivery(tenant, nginx, database)
     given = {"url": url, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
-             "screenshots": str(screenshots), "provider": f"127.0.0.1:{provider.port}", "team": "Field sales",
+             "screenshots": screenshots_folder(), "provider": f"127.0.0.1:{provider.port}", "team": "Field sales",
              "invitations": {role: invitation(service, tenant, role).removeprefix("/") for role in ("owner", "viewer")} | {
                  "other": invitation(service, service.organisation(name="Others"), "owner").removeprefix("/")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "sign_in_browser.js"],

@@ -330,7 +330,7 @@ async def small_page(_path, _body):
 
 @pytest.mark.alone
 def test_decoded_pages_are_bounded_in_sum(fleet):
-    """300 pages of 10 KB that become 10 MiB each, of as many hosts: three times what a worker may hold."""
+    """200 pages of 10 KB that become 10 MiB each, of as many hosts: twice what a worker may hold."""
     paragraph = b"<p>" + b" " * 9_997  # one text of 10 MB is more than libxml2 takes
     zipped = gzip.compress(b"<title>Large</title>" + paragraph * 1_040, 9)
     whole = response(zipped, headers=["Content-Type: text/html", "Content-Encoding: gzip"])
@@ -342,8 +342,8 @@ def test_decoded_pages_are_bounded_in_sum(fleet):
         it = fleet()
         memory = PeakMemory(it.work.process)
         tenant = it.api.organisation()
-        made = monitor(tenant, hosts(site, 300))
-        assert finish_within(it, tenant, made, memory, WORKER_MIB_MAX, 180) == {"unchanged": 300}
+        made = monitor(tenant, hosts(site, 200))
+        assert finish_within(it, tenant, made, memory, WORKER_MIB_MAX, 180) == {"unchanged": 200}
 
 
 @pytest.mark.alone

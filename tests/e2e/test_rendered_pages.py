@@ -346,8 +346,6 @@ def test_what_a_page_was_like_is_kept_where_it_changed(binary, database, tmp_pat
             assert {kind for kind, _ in pictures} == {"image/webp"} and pictures[0][1] != pictures[1][1]
             width, height = picture_size(pictures[0][1])
             assert 1200 < width <= 1280 and 3000 < height < 3500, "the whole page"
-            ROOT.joinpath("build/screenshots").mkdir(parents=True, exist_ok=True)
-            ROOT.joinpath("build/screenshots/snapshot.webp").write_bytes(pictures[0][1])
             tenant.post(f"{path}/remove", {})
             assert tenant.call("GET", f"/snapshots/{kept[0]['id']}/text").status == 404, "gone with its row"
     finally:
