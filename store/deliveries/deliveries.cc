@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "store/deliveries/claim_targets.h"
 #include "store/endpoint_sql.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
@@ -111,74 +112,65 @@ Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
   return shares;
 }
 
-// A row of delivery_claim: the delivery, and where its monitor, or its job, sends now.
-struct ClaimedDelivery {
-  LeasedDelivery leased;
-  DeliveryTarget target;
-};
-
-ClaimedDelivery ReadClaimed(const pqxx::row& row, base::Timestamp* now) {
-  ClaimedDelivery claimed;
-  LeasedDelivery& d = claimed.leased;
+LeasedDelivery ReadClaimed(const pqxx::row& row) {
+  LeasedDelivery d;
   domain::Notification& n = d.notification;
   int replayed_attempts = 0;
   std::optional<base::Uuid> monitor_id, row_id, job_id, channel_id, recipient_id;
   std::optional<int> block;
   std::optional<domain::JobStatus> job_status;
-  Columns(row).Into(
-      "id"_a = &n.delivery_id, "org_id"_a = &n.org_id, "endpoint_id"_a = &n.endpoint_id,
-      "monitor_id"_a = &monitor_id, "row_id"_a = &row_id, "job_id"_a = &job_id, "block"_a = &block,
-      "job_status"_a = &job_status, "event_group_id"_a = &n.event_group_id, "type"_a = &n.type,
-      "created_at"_a = &n.created_at, "attempts"_a = &d.attempts,
-      "counted_from"_a = &d.counted_from, "url"_a = &claimed.target.url,
-      "endpoint_id"_a = &claimed.target.endpoint_id, "metadata"_a = &claimed.target.metadata,
-      "now"_a = now, "replayed_attempts"_a = &replayed_attempts, "channel_id"_a = &channel_id,
-      "recipient_id"_a = &recipient_id);
+  std::optional<base::Timestamp> replayed_at;
+  Columns(row).Into("id"_a = &n.delivery_id, "org_id"_a = &n.org_id,
+                    "endpoint_id"_a = &n.endpoint_id, "monitor_id"_a = &monitor_id,
+                    "row_id"_a = &row_id, "job_id"_a = &job_id, "block"_a = &block,
+                    "job_status"_a = &job_status, "event_group_id"_a = &n.event_group_id,
+                    "type"_a = &n.type, "created_at"_a = &n.created_at, "attempts"_a = &d.attempts,
+                    "replayed_at"_a = &replayed_at, "replayed_attempts"_a = &replayed_attempts,
+                    "channel_id"_a = &channel_id, "recipient_id"_a = &recipient_id);
+  d.counted_from = replayed_at.value_or(n.created_at);
   if (job_id) {
     n.about = domain::JobNotice{*job_id, block, job_status.value()};
   } else {
     n.about = domain::CheckNotice{monitor_id.value(), row_id.value(), {}, channel_id, recipient_id};
   }
   d.schedule_attempts = d.attempts - replayed_attempts;
-  return claimed;
+  return d;
 }
 
 // Whether an endpoint gave as many as it was asked for: then it may have more.
-bool SomeGaveAll(const std::vector<ClaimedDelivery>& claimed, const Shares& shares) {
+bool SomeGaveAll(const std::vector<LeasedDelivery>& claimed, const Shares& shares) {
   std::map<base::Uuid, int> given;
-  for (const ClaimedDelivery& c : claimed) ++given[c.leased.notification.endpoint_id];
+  for (const LeasedDelivery& d : claimed) ++given[d.notification.endpoint_id];
   for (const auto& [id, deliveries_max] : shares.deliveries_max) {
     if (!shares.failing.contains(id) && given[id] >= deliveries_max) return true;
   }
   return false;
 }
 
-bool IsOfChannel(const domain::Notification& n) {
-  const auto* check = std::get_if<domain::CheckNotice>(&n.about);
-  return check != nullptr && check->channel_id;
-}
-
 // Takes the deliveries that go where they were meant to. Those whose monitor has no webhook_url any
 // more, or whose channel was deleted, die; those whose URL moved to another endpoint move along.
-void TakeClaimed(Transaction& tx, std::vector<ClaimedDelivery> claimed, DeliveryClaim* claim) {
+void TakeClaimed(Transaction& tx, std::vector<LeasedDelivery> claimed, DeliveryClaim* claim) {
+  if (claimed.empty()) return;
+  const ClaimTargets targets(tx, claimed);
   std::vector<base::Uuid> cleared;
   std::vector<base::Uuid> deleted;  // of channels that are not there any more
   Rows<Column<"id", base::Uuid>, Column<"endpoint_id", base::Uuid>> moved;  // delivery, endpoint
-  for (ClaimedDelivery& c : claimed) {
-    domain::Notification& n = c.leased.notification;
-    if (!c.target.url) {
-      (IsOfChannel(n) ? deleted : cleared).push_back(n.delivery_id);
+  for (LeasedDelivery& d : claimed) {
+    domain::Notification& n = d.notification;
+    const DeliveryTarget* target = targets.Of(n);
+    if (target == nullptr || !target->url) {
+      (ChannelOf(n) ? deleted : cleared).push_back(n.delivery_id);
       continue;
     }
-    if (c.target.endpoint_id.value() != n.endpoint_id) {
-      moved.Add(n.delivery_id, *c.target.endpoint_id);
+    if (target->endpoint_id.value() != n.endpoint_id) {
+      moved.Add(n.delivery_id, *target->endpoint_id);
       continue;
     }
-    n.url = std::move(*c.target.url);
+    n.url = *target->url;
     if (auto* check = std::get_if<domain::CheckNotice>(&n.about)) {
-      check->metadata = std::move(c.target.metadata);
+      check->metadata = targets.Metadata(check->monitor_id);
     }
-    claim->deliveries.push_back(std::move(c.leased));
+    claim->deliveries.push_back(std::move(d));
   }
   if (!cleared.empty())
     tx.Exec<"delivery_die">("ids"_a = cleared, "last_error"_a = kWebhookCleared);
@@ -210,16 +202,16 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
     for (const auto& [id, deliveries_max] : shares.deliveries_max) {
       asked.Add(id, deliveries_max, bounds ? bounds->Found(id) : std::nullopt);
     }
-    std::vector<ClaimedDelivery> claimed;
+    std::vector<LeasedDelivery> claimed;
     for (const auto& row :
          tx.Exec<"delivery_claim">(asked, "token"_a = token, "lease_ms"_a = limits.lease.count())) {
-      claimed.push_back(ReadClaimed(row, &claim.now));
+      claimed.push_back(ReadClaimed(row));
     }
     claim.more = claim.more || SomeGaveAll(claimed, shares);
-    for (ClaimedDelivery& c : claimed) {
-      c.leased.lease_token = token;
-      c.leased.notification.read_at = read_at;
-      c.leased.endpoint_failing = shares.failing.contains(c.leased.notification.endpoint_id);
+    for (LeasedDelivery& d : claimed) {
+      d.lease_token = token;
+      d.notification.read_at = read_at;
+      d.endpoint_failing = shares.failing.contains(d.notification.endpoint_id);
     }
     TakeClaimed(tx, std::move(claimed), &claim);
     return claim;
@@ -246,7 +238,7 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
        Column<"monitor_id", Id>, Column<"row_id", Id>, Column<"job_id", Id>,
        Column<"block", std::optional<int>>, Column<"job_status", std::optional<domain::JobStatus>>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,
-       Column<"created_at", base::Timestamp>, Column<"attempted_at", base::Timestamp>,
+       Column<"created_at", std::int64_t>, Column<"attempted_at", std::int64_t>,
        Column<"delivered", bool>, Column<"status_code", std::optional<int>>, Column<"error", Text>,
        Column<"answer", Text>, Column<"duration_us", std::int64_t>, Column<"channel_id", Id>,
        Column<"recipient_id", Id>>
@@ -258,7 +250,7 @@ void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts)
     rows.Add(n.delivery_id, a.attempt, n.org_id, check ? Id(check->monitor_id) : std::nullopt,
              check ? Id(check->row_id) : std::nullopt, job ? Id(job->job_id) : std::nullopt,
              job ? job->block : std::nullopt, job ? std::optional(job->status) : std::nullopt,
-             n.event_group_id, n.type, n.created_at, a.attempted_at,
+             n.event_group_id, n.type, Micros(n.created_at), Micros(a.attempted_at),
              a.end == domain::AttemptEnd::kDelivered, a.status_code, a.error,
              a.answer ? Text(Bytea(*a.answer)) : std::nullopt, a.duration.count(),
              check ? check->channel_id : std::nullopt, check ? check->recipient_id : std::nullopt);

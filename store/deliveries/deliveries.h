@@ -30,7 +30,6 @@ struct LeasedDelivery {
 };
 
 struct DeliveryClaim {
-  base::Timestamp now{};
   std::vector<LeasedDelivery> deliveries;
   base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: this was the end)
   // Due endpoints that got nothing for lack of room, in order.

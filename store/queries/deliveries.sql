@@ -53,11 +53,11 @@ order by e.id
 -- name: delivery_claim
 -- The oldest due ones, of each endpoint from @from_at on (null: from the beginning).
 with picked as materialized (
-  select d.id, d.monitor_id, d.job_id, d.block, d.channel_id
+  select d.id
   from unnest(@endpoint_id::uuid[], @deliveries_max::int[], @from_at::timestamptz[])
     as s(endpoint_id, deliveries_max, from_at)
   cross join lateral (
-    select id, monitor_id, job_id, block, channel_id from delivery
+    select id from delivery
     where state :are_pending and endpoint_id = s.endpoint_id and available_at <= now()
       and available_at >= coalesce(s.from_at, '-infinity')
     order by available_at
@@ -68,19 +68,9 @@ with picked as materialized (
 update delivery d
 set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token
 from picked p
-left join monitor m on m.id = p.monitor_id
-left join job j on j.id = p.job_id
-left join job_block b on b.job_id = p.job_id and b.block = p.block
-left join channel c on c.id = p.channel_id
 where d.id = p.id
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
-          d.type, d.created_at, d.attempts, coalesce(d.replayed_at, d.created_at) as counted_from,
-          case when d.channel_id is null then coalesce(m.webhook_url, j.webhook_url, b.webhook_url)
-               else coalesce(c.url, c.shown_url) end as url,
-          case when d.channel_id is null then coalesce(m.endpoint_id, j.endpoint_id, b.endpoint_id)
-               else c.endpoint_id end as endpoint_id,
-          m.metadata, now(),
-          d.replayed_attempts, d.channel_id, d.recipient_id
+          d.type, d.created_at, d.attempts, d.replayed_at, d.replayed_attempts, d.channel_id, d.recipient_id
 
 -- fragment: target_columns
 -- The place where a monitor's notifications go.
@@ -88,6 +78,17 @@ id, webhook_url, endpoint_id, metadata
 
 -- name: delivery_targets
 select :target_columns from monitor where id = any(@monitor_ids::uuid[])
+
+-- name: delivery_targets_of_jobs
+-- Of each job, or of a block of it, that has one.
+select u.job_id, u.block, coalesce(j.webhook_url, b.webhook_url) as webhook_url,
+       coalesce(j.endpoint_id, b.endpoint_id) as endpoint_id
+from unnest(@job_id::uuid[], @block::smallint[]) as u(job_id, block)
+join job j on j.id = u.job_id
+left join job_block b on b.job_id = u.job_id and b.block = u.block
+
+-- name: delivery_targets_of_channels
+select id, coalesce(url, shown_url) as webhook_url, endpoint_id from channel where id = any(@channel_ids::uuid[])
 
 -- name: delivery_die
 update delivery d set state = :delivery_dead + :of_channel, lease_token = null, last_error = @last_error
@@ -118,14 +119,17 @@ from unnest(@id::uuid[], @attempted_at::timestamptz[]) with ordinality as u(id, 
 where exists (select from delivery_attempt a where a.delivery_id = u.id and a.attempted_at = u.attempted_at)
 
 -- name: attempt_insert
+-- Arrays are taken apart, and times come, as in record.sql.
 insert into delivery_attempt (delivery_id, attempt, org_id, monitor_id, row_id, job_id, block, job_status,
                               event_group_id, type, created_at, attempted_at, delivered, status_code, error, answer,
                               duration_us, channel_id, recipient_id)
-select * from unnest(@delivery_id::uuid[], @attempt::int[], @org_id::uuid[], @monitor_id::uuid[], @row_id::uuid[],
-                     @job_id::uuid[], @block::smallint[], @job_status::smallint[], @event_group_id::uuid[],
-                     @type::smallint[], @created_at::timestamptz[], @attempted_at::timestamptz[],
-                     @delivered::boolean[], @status_code::int[], @error::text[], @answer::bytea[],
-                     @duration_us::bigint[], @channel_id::uuid[], @recipient_id::uuid[])
+select unnest(@delivery_id::uuid[]), unnest(@attempt::int[]), unnest(@org_id::uuid[]), unnest(@monitor_id::uuid[]),
+       unnest(@row_id::uuid[]), unnest(@job_id::uuid[]), unnest(@block::smallint[]), unnest(@job_status::smallint[]),
+       unnest(@event_group_id::uuid[]), unnest(@type::smallint[]),
+       timestamptz 'epoch' + unnest(@created_at::bigint[]) * interval '1 microsecond',
+       timestamptz 'epoch' + unnest(@attempted_at::bigint[]) * interval '1 microsecond',
+       unnest(@delivered::boolean[]), unnest(@status_code::int[]), unnest(@error::text[]), unnest(@answer::bytea[]),
+       unnest(@duration_us::bigint[]), unnest(@channel_id::uuid[]), unnest(@recipient_id::uuid[])
 
 -- name: delivery_renew
 update delivery d set available_at = now() + @lease_ms * interval '1 millisecond'

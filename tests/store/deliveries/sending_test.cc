@@ -352,7 +352,7 @@ TEST_F(SendingTest, G3_WhatIsClaimedWhenItsLeaseIsOverIsNotSentUnderIt) {
       "monitor");
   pqxx::connection connection(database.url());
   pqxx::work holder(connection);
-  holder.exec("lock table job in access exclusive mode");  // which a claim looks at
+  holder.exec("lock table monitor in access exclusive mode");  // which a claim reads
   Running<delivery::Deliverer> running(*this, [this](Running<delivery::Deliverer>& in) {
     return std::make_unique<delivery::Deliverer>(in.loop, in.pool, in.client, clock, metrics,
                                                  settings, Quiet());
