@@ -38,6 +38,7 @@
 #include "net/http_client.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/async.h"
+#include "store/checks/record_deliveries.h"
 #include "store/signals.h"
 #include "store/sql.h"
 
@@ -152,36 +153,20 @@ domain::Notification Make(Bench* bench, const Target& target) {
   return n;
 }
 
-// The same as the recorder's transaction does.
+// What a recorder's transaction does of it.
 void Insert(store::Session& session, const std::vector<domain::Notification>& batch,
             std::optional<base::Uuid> token, std::chrono::milliseconds lease) {
-  std::vector<base::Uuid> ids, org_ids, endpoint_ids, monitor_ids, row_ids, groups;
-  std::vector<domain::NotificationType> types;
-  std::vector<std::optional<base::Uuid>> tokens;
-  std::map<base::Uuid, int> numbers;  // of the monitors, from 1
-  std::vector<base::Uuid> monitors;
-  std::vector<int> targets;
+  std::vector<store::DeliveryRecord> records;
   for (const auto& n : batch) {
     const auto& check = std::get<domain::CheckNotice>(n.about);
-    const auto [number, is_new] =
-        numbers.try_emplace(check.monitor_id, static_cast<int>(monitors.size()) + 1);
-    if (is_new) monitors.push_back(check.monitor_id);
-    targets.push_back(number->second);
-    ids.push_back(n.delivery_id);
-    org_ids.push_back(n.org_id);
-    endpoint_ids.push_back(n.endpoint_id);
-    monitor_ids.push_back(check.monitor_id);
-    row_ids.push_back(check.row_id);
-    groups.push_back(n.event_group_id);
-    types.push_back(n.type);
-    tokens.push_back(token);
+    records.push_back({n.delivery_id, n.org_id, n.endpoint_id, check.monitor_id, check.row_id,
+                       n.event_group_id, n.type, token});
   }
+  std::vector<const store::DeliveryRecord*> deliveries;
+  for (const auto& record : records) deliveries.push_back(&record);
   store::InTransaction(session, [&](store::Transaction& tx) {
-    tx.Exec<"record_deliveries">("id"_a = ids, "org_id"_a = org_ids, "endpoint_id"_a = endpoint_ids,
-                                 "monitor_id"_a = monitor_ids, "target"_a = targets,
-                                 "row_id"_a = row_ids, "event_group_id"_a = groups,
-                                 "type"_a = types, "lease_token"_a = tokens,
-                                 "lease_ms"_a = lease.count(), "monitor_ids"_a = monitors);
+    store::DeliveryTargets targets;
+    store::RecordDeliveries(tx, deliveries, lease, &targets);
     return 0;
   });
 }

@@ -92,13 +92,16 @@ def tree(pid):
 
 
 def tree_cpu_s(pid):
-    total = 0.0
-    for one in tree(pid):
+    """The CPU of a process and of all below it. One that ends is its parent's from then on: where one did while they were
+    read, they are read again, or what it used would be nobody's."""
+    while True:
+        before, total = tree(pid), 0.0
         try:
-            total += cpu_s(one)
+            total = sum(cpu_s(one) for one in before)
         except OSError:
-            pass  # it ended, and its parent counts it from now on
-    return total
+            continue
+        if tree(pid) == before:
+            return total
 
 
 def rss_max_bytes(pid):
