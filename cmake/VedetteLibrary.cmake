@@ -16,6 +16,10 @@ function(vedette_library name)
   if(VEDETTE_UNITY)
     vedette_unity(vedette_${name})
   endif()
+  if(VEDETTE_SANITIZE)
+    # Built where a test needs it, as no sanitizer's build is run by anybody else.
+    set_target_properties(vedette_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
 endfunction()
 
 # vedette_embed(NAME FILES ...): compiles files into the binary as string constants.

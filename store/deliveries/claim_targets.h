@@ -16,7 +16,7 @@ namespace vedette::store {
 
 // Internal to store/deliveries/.
 
-// Of one to a channel; empty of all others.
+// The channel that a notification goes to; empty where it goes to a webhook_url.
 std::optional<base::Uuid> ChannelOf(const domain::Notification& notification);
 
 // The places where monitors, channels, and jobs and their blocks send now, read for what one claim

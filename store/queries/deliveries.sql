@@ -80,7 +80,7 @@ id, webhook_url, endpoint_id, metadata
 select :target_columns from monitor where id = any(@monitor_ids::uuid[])
 
 -- name: delivery_targets_of_jobs
--- Of each job, or of a block of it, that has one.
+-- The place of each job, or of a block of it.
 select u.job_id, u.block, coalesce(j.webhook_url, b.webhook_url) as webhook_url,
        coalesce(j.endpoint_id, b.endpoint_id) as endpoint_id
 from unnest(@job_id::uuid[], @block::smallint[]) as u(job_id, block)
