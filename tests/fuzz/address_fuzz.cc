@@ -10,6 +10,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(address, text) {
   if (!base::IsValidUtf8(text)) return;
   const auto address = domain::ParseAddress(text);

@@ -7,6 +7,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(create_body, text) {
   config::LimitsConfig limits{};
   limits.rows_per_request_max = 1000;

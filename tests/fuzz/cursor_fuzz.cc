@@ -7,6 +7,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(cursor, text) {
   const base::Uuid bound_to;
   const rest::CursorOf list{'r', bound_to, domain::SplitCell(text).cell};

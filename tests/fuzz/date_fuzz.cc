@@ -7,6 +7,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(date, bytes) {
   const std::string text = base::FoldSpace(base::RepairUtf8(bytes));
   const auto mentions = domain::ReadDateMentions(text);

@@ -10,6 +10,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette::html {
+
 FUZZ_TARGET(description, bytes) {
   const std::string description(bytes);
   const auto compiled = FieldSet::Compile({{"f", description}});

@@ -6,6 +6,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(form, bytes) {
   net::ServerRequest request;
   request.headers = {{"content-type", "application/x-www-form-urlencoded; charset=utf-8"}};

@@ -8,6 +8,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(frequency, bytes) {
   const std::string text(bytes);
   for (const bool configured : {false, true}) {

@@ -1,3 +1,5 @@
+// What strangers send as a token, and what others publish as keys. A token's parts are also made of
+// the input as it stands, so that the readers of JSON behind base64url are reached.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -8,12 +10,9 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
-// What strangers send as a token, and what others publish as keys. A token's parts are also made of
-// the input as it stands, so that the readers of JSON behind base64url are reached.
 namespace {
 
 using base::Timestamp;
-namespace domain = vedette::domain;
 
 const Timestamp kNow(std::chrono::seconds(1'800'000'000));
 

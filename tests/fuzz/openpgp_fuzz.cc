@@ -7,6 +7,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(openpgp, key) {
   const auto ids = domain::ReadUserIds(key);
   if (ids.size() > domain::kUserIdsMax) std::abort();

@@ -9,6 +9,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette::html {
+
 FUZZ_TARGET(page, bytes) {
   static const FieldSet html = std::get<FieldSet>(FieldSet::Compile({
       {"css", "css:body > * a[href]:not(.x) | text"},

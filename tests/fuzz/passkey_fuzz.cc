@@ -1,3 +1,6 @@
+// What strangers send as a passkey: client data (JSON), an attestation object (CBOR) with a public
+// key (COSE), and authenticator data. The first byte says how much of the input is client data;
+// the rest is read behind client data that is right, too, so that the readers of bytes are reached.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -7,12 +10,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
-// What strangers send as a passkey: client data (JSON), an attestation object (CBOR) with a public
-// key (COSE), and authenticator data. The first byte says how much of the input is client data;
-// the rest is read behind client data that is right, too, so that the readers of bytes are reached.
 namespace {
-
-namespace domain = vedette::domain;
 
 constexpr std::string_view kChallenge = "Y2hhbGxlbmdl";
 constexpr std::string_view kMade =

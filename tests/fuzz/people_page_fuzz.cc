@@ -9,6 +9,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(people_page, bytes) {
   const std::string html = base::RepairUtf8(bytes);
   const auto check = [](const std::string& text) {

@@ -7,6 +7,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(robots, all) {
   using html::Robots;
   // The file, and behind a NUL a path.

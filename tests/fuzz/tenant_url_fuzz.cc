@@ -6,6 +6,7 @@
 #include "tests/fuzz/target.h"
 
 namespace vedette {
+
 FUZZ_TARGET(tenant_url, text) {
   static const net::AddressPolicy policy({});
   const net::TenantUrlResult judged = net::ParseTenantUrl(text, policy);

@@ -11,6 +11,7 @@
 #include "worker/providers/wikidata_provider.h"
 
 namespace vedette::worker {
+
 FUZZ_TARGET(wikidata, body) {
   if (const auto ids = ReadWikidataSearch(body)) {
     if (ids->size() > kWikidataItemsMax) std::abort();
