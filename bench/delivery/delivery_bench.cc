@@ -38,7 +38,7 @@
 #include "net/http_client.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/async.h"
-#include "store/checks/record_deliveries.h"
+#include "store/checks/record.h"
 #include "store/signals.h"
 #include "store/sql.h"
 

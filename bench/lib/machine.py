@@ -95,7 +95,7 @@ def tree_cpu_s(pid):
     """The CPU of a process and of all below it. One that ends is its parent's from then on: where one did while they were
     read, they are read again, or what it used would be nobody's."""
     while True:
-        before, total = tree(pid), 0.0
+        before = tree(pid)
         try:
             total = sum(cpu_s(one) for one in before)
         except OSError:

@@ -20,6 +20,8 @@
 // database.
 namespace vedette::store {
 
+class Transaction;  // store/sql.h; only store/ has any
+
 // New outcomes of consecutive positions of one monitor's tick: byte i is for position first + i, 0
 // where there is none yet (or it was recorded before).
 struct OutcomeRange {
@@ -142,5 +144,12 @@ struct RecordResult {
 // After CommitUnknown the same call is safe to repeat: what happened is fenced off.
 RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chunks,
                           std::chrono::milliseconds delivery_lease);
+
+// What RecordChecks does with the deliveries of all its chunks, in its transaction; bench/delivery,
+// which commits notifications alone, calls it, too. One that has a lease and still goes where its
+// check meant it to is leased for `lease`; the others are due at once. `targets` tells where their
+// monitors send now; every monitor has an entry.
+void RecordDeliveries(Transaction& tx, const std::vector<const DeliveryRecord*>& deliveries,
+                      std::chrono::milliseconds lease, DeliveryTargets* targets);
 
 }  // namespace vedette::store

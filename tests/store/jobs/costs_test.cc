@@ -37,7 +37,7 @@ class JobsCosts : public JobsTest {
 };
 
 TEST_F(JobsCosts, ALookupIsTwoSynchronousCommitsAndAtMostSixKilobytesOfWal) {
-  // A sanitizer's build is so slow that the server's own vacuums write much of what is counted.
+  // In the time that a sanitizer's build takes, the server's own vacuums may write, too.
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   // The first ones pay for plans, and for the images of pages.
   for (int i = 0; i < 20; ++i) {
