@@ -1,4 +1,4 @@
-"""What tests stand on removes itself, even after a run that was killed."""
+"""What tests stand on removes itself, even after a run that was killed, and no connection takes its ports."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, wait_until
-from testbed import Postgres
+from testbed import Postgres, connection_ports_begin, free_port
 
 OWNER = """
 import sys, time
@@ -21,6 +21,10 @@ postgres = Postgres(under=sys.argv[2]).start()
 print(postgres.dir, postgres.pid, flush=True)
 time.sleep(600)
 """
+
+
+def test_a_connection_is_given_no_port_that_is_a_servers():
+    assert all(free_port() < connection_ports_begin() for _ in range(20))
 
 
 def runs(pid):

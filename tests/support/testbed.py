@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -20,6 +21,9 @@ import psycopg2
 ROOT = Path(__file__).resolve().parents[2]
 # It ends what hangs; machines are shared, so it is many times what anything takes.
 WAIT_MAX_S = 150
+
+# Above the ports that services, and browsers' lists of what they do not ask, have.
+FIRST_PORT = 11_000
 
 # Nothing that a test writes outlives it, so it need not reach the disk.
 FLEETING = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
@@ -43,10 +47,19 @@ def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02, look_max_s=LOOK_
         time.sleep(max(every_s, min(waited_s / 10, look_max_s)))
 
 
+def connection_ports_begin():
+    """The first of the ports that the kernel gives to connections, and to who asks for any port."""
+    return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port of 127.0.0.1 that nobody has, below those that the kernel gives away: a process that is stopped and started
+    again finds it free, where a connection of another test would have taken it meanwhile."""
+    while True:
+        port = random.SystemRandom().randrange(FIRST_PORT, connection_ports_begin())
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def clean_environment(extra=None):
