@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/async.h"
 

@@ -6,6 +6,8 @@
 #include "api/operator/handlers.h"
 #include "base/json.h"
 #include "base/version.h"
+#include "config/parts.h"
+#include "config/security_config.h"
 #include "store/accounts/cells.h"
 #include "store/audit.h"
 #include "store/fleet/fleet.h"
@@ -184,8 +186,6 @@ namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
 #include "admin_console.inc"
-#include "config/parts.h"
-#include "config/security_config.h"
 };
 
 constexpr std::string_view kIndex = "index.html";

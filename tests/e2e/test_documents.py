@@ -137,14 +137,15 @@ def test_every_key_is_set_by_a_test_the_chart_or_the_deployment():
              if path.suffix in {".py", ".cc", ".h", ".toml", ".yaml", ".tpl", ".env", ""} and path.is_file()
              and "corpus" not in path.parts and "__pycache__" not in path.parts]
     text = "\n".join(path.read_text(errors="replace") for path in paths)
+    variables = set(re.findall(r"\bVEDETTE_[A-Z0-9_]+", text))
+    sections = {}
+    for head, body in re.findall(r"\[([a-z_.]+)\]((?:(?!\[[a-z])[^;])*)", text):
+        sections.setdefault(head, set()).update(re.findall(r"(?<!\w)([a-z][a-z0-9_]*) ?=", body))
 
     def is_set(section, key):
-        tier = r"(?:default|micro|low|medium|high|xhigh)"
-        head, name_ = re.escape(section), variable(section, key)
-        if section == "probes.default":
-            head, name_ = rf"probes\.{tier}", rf"VEDETTE_PROBES_{tier.upper()}_{key.upper()}"
-        in_file = rf"\[{head}\](?:(?!\[[a-z])[^;])*?(?<!\w){key} ?="
-        return re.search(rf"\b{name_}(?:_FILE)?\b|{in_file}", text)
+        tiers = [f"probes.{tier}" for tier in ("default", "micro", "low", "medium", "high", "xhigh")]
+        heads = tiers if section == "probes.default" else [section]
+        return any({variable(head, key), variable(head, key) + "_FILE"} & variables or key in sections.get(head, ()) for head in heads)
 
     assert [key for key in turned() if not is_set(*key)] == []
 

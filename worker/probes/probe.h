@@ -51,10 +51,11 @@ inline std::size_t TextBytes(const ProbeSpec& spec) {
     bytes += sizeof(WatchedField) + field.name.size() + field.description.size();
   }
   for (const auto* parts : {&spec.options.ignore.patterns, &spec.options.ignore.selectors}) {
-    for (const std::string& part : *parts) bytes += sizeof(part) + part.size();
+    for (const std::string& part : *parts) bytes += sizeof(std::string) + part.size();
   }
   for (const domain::PageStep& step : spec.options.steps) {
-    bytes += sizeof(step) + step.target.size() + step.value.size() + step.only_if.size();
+    bytes +=
+        sizeof(domain::PageStep) + step.target.size() + step.value.size() + step.only_if.size();
   }
   if (spec.request_headers != nullptr) {
     for (const auto& [name, value] : *spec.request_headers) bytes += name.size() + value.size();

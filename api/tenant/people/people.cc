@@ -151,7 +151,7 @@ AgeBody ReadAgeBody(const base::Json& members, rest::Problems* problems) {
   }
   base::Json loc = rest::BodyReader::Loc(name);
   if (!fault->key.empty()) loc.push_back(fault->key);
-  problems->Add(std::move(loc), "value_error", "Input " + fault->message);
+  problems->Add(loc, "value_error", "Input " + fault->message);
   return body;
 }
 

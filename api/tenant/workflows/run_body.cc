@@ -101,7 +101,7 @@ void ReadRecords(const std::vector<std::string_view>& records, const RoomForRows
     if (!fault) continue;
     Json loc = Json::array({"body", kPayload, i});
     if (!fault->member.is_null()) loc.push_back(fault->member);
-    problems->Add(std::move(loc), fault->type, fault->msg);
+    problems->Add(loc, fault->type, fault->msg);
     if (reader->full()) return;  // it would be said of every further one
   }
 }
