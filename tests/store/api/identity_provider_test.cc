@@ -247,11 +247,14 @@ TEST_F(ApiProviderOfTeams, ATokenIsLimitedToTheTeamThatItNames) {
 
 TEST_F(ApiProviderOfTeams, AllTokensOfASubjectShareOneLimit) {
   const std::string team = NewTeam(acme.org_id);
-  std::vector<int> answers;
-  for (int i = 0; i < 4; ++i) {
-    answers.push_back(Credits(Token({{"team", team}, {"jti", std::to_string(i)}})).status);
-  }
-  EXPECT_THAT(answers, testing::ElementsAre(200, 200, 200, 429));
+  // Three a minute of the clock: where another begins meanwhile, six at most fall into both.
+  int answered = 0;
+  const auto status = [&] {
+    return Credits(Token({{"team", team}, {"jti", std::to_string(answered)}})).status;
+  };
+  while (answered <= 6 && status() == 200) ++answered;
+  EXPECT_GE(answered, 3);
+  EXPECT_LE(answered, 6);
   const Reply other = Credits(Token({{"team", team}, {"sub", "bob"}}));
   EXPECT_EQ(other.status, 200);
   EXPECT_EQ(other.Header("X-RateLimit-Remaining"), "2");
