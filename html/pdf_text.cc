@@ -196,6 +196,7 @@ class Reader {
  public:
   Reader(const std::vector<std::string>& command, const PdfLimits& limits, int in, int out) {
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
     arguments.push_back(nullptr);
     pid_ = fork();
