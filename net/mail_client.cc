@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
@@ -260,8 +259,7 @@ void MailClient::Impl::SetOptions(Transfer& transfer) {
 
 std::size_t MailClient::Impl::OnRead(char* to, std::size_t size, std::size_t n, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
-  const std::size_t bytes = std::min(size * n, transfer.mail.message.size() - transfer.sent);
-  std::memcpy(to, transfer.mail.message.data() + transfer.sent, bytes);
+  const std::size_t bytes = transfer.mail.message.copy(to, size * n, transfer.sent);
   transfer.sent += bytes;
   return bytes;
 }

@@ -99,6 +99,7 @@ DueSlots Timetable::CollapseDue(base::Timestamp next_run_at, base::Timestamp now
 
 std::vector<base::Timestamp> Timetable::NextTimes(base::Timestamp next_run_at, int count) const {
   std::vector<base::Timestamp> times;
+  times.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
     times.push_back(k == 0 ? next_run_at : FirstAfter(times.back()));
   }

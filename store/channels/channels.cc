@@ -83,6 +83,7 @@ void AddRecipients(Session& session, const base::Uuid& org_id, std::vector<Chann
   std::erase_if(channels, [](const Channel* c) { return c->kind != domain::ChannelKind::kEmail; });
   if (channels.empty()) return;
   std::vector<base::Uuid> ids;
+  ids.reserve(channels.size());
   for (const Channel* channel : channels) ids.push_back(channel->id);
   auto recipients = ReadRecipients(session, org_id, ids);
   for (Channel* channel : channels) {

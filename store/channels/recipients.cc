@@ -27,6 +27,7 @@ std::vector<base::Uuid> EnsureRecipients(Transaction& tx, const base::Clock& clo
     ids.emplace(std::move(digest), id);
   }
   std::vector<base::Uuid> ordered;
+  ordered.reserve(addresses.size());
   for (const std::string& address : addresses) {
     ordered.push_back(ids.at(domain::MailDigest(address)));
   }

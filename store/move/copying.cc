@@ -19,6 +19,7 @@ constexpr std::int64_t kXids = 4'294'967'296;
 
 std::vector<std::string> Names(const std::vector<Wire::Row>& rows) {
   std::vector<std::string> names;
+  names.reserve(rows.size());
   for (const Wire::Row& row : rows) names.push_back(row.front().value_or(""));
   return names;
 }
