@@ -144,9 +144,9 @@ std::string HostName() {
 }  // namespace
 
 struct Service::Impl final : public admin::ServiceState {
-  Impl(config::Config c, std::set<Role> r, const base::Clock& k, base::Logger l,
+  Impl(const config::Config& c, std::set<Role> r, const base::Clock& k, base::Logger l,
        std::vector<config::CellPort> cs)
-      : config(std::move(c)),
+      : config(c),
         cells(std::move(cs)),
         duties(std::move(r), config),
         clock(k),  // the database's, from the first look at it on, which precedes every part
@@ -458,8 +458,7 @@ void Service::Impl::DrainRoles() {
 
 Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
                  base::Logger log, std::vector<config::CellPort> cells)
-    : impl_(std::make_unique<Impl>(std::move(config), std::move(roles), clock, log,
-                                   std::move(cells))) {}
+    : impl_(std::make_unique<Impl>(config, std::move(roles), clock, log, std::move(cells))) {}
 
 Service::~Service() {
   Stop();
