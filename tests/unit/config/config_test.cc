@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -317,7 +316,6 @@ std::string WithLine(std::string file, const ConfigKey& key, const std::string& 
 
 TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
   std::map<std::string, std::string> likely;  // what a key took that allows the same
-  std::map<std::string, int> takers;          // how many keys took it
   std::map<std::string, Config> bases;        // by file: there are few, and each takes long to load
   for (const ConfigKey& key : ConfigKeys()) {
     const std::string file = BaseFile(key);
@@ -326,8 +324,6 @@ TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
     std::optional<Config> through_environment;
     std::string taken;
     std::vector<std::string> candidates = kCandidates;
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](const auto& a, const auto& b) { return takers[a] > takers[b]; });
     if (likely.contains(key.allowed)) candidates.insert(candidates.begin(), likely[key.allowed]);
     for (const std::string& candidate : candidates) {
       auto config = TryLoad(file, {{key.environment, candidate}});
@@ -335,7 +331,6 @@ TEST(Keys, EachIsReachedThroughTheEnvironmentAndTheFileAlike) {
       through_environment = std::move(config);
       taken = candidate;
       likely[key.allowed] = candidate;
-      ++takers[candidate];
       break;
     }
     ASSERT_TRUE(through_environment) << key.environment << " takes none: " << key.allowed;

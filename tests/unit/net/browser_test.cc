@@ -155,7 +155,7 @@ TEST_F(BrowserTest, APageThatBurnsItsTimeFailsAlone) {
   EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
   const BrowserCounts before = Counts();
   const std::map<int, long> ticks_before = TicksOfPages(before.pid);
-  auto burning = Begin(site.Url("/burn"), milliseconds(8'000));
+  auto burning = Begin(site.Url("/burn"), milliseconds(12'000));
   EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
   int burns = 0;
   EXPECT_TRUE(test::Await([&] { return (burns = BurningPage(before.pid, ticks_before)) != 0; }));
