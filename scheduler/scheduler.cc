@@ -1,11 +1,11 @@
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "config/parts.h"
 #include "config/role_config.h"
+#include "domain/monitor/schedule.h"
 #include "lease/health_log.h"
 
 namespace vedette::scheduler {
@@ -13,17 +13,6 @@ namespace {
 
 // Large ticks closed in one transaction.
 constexpr int kClosedPerRunMax = 100;
-
-// The loop's timers count whole milliseconds: a run begins this long before its slot at most, and
-// waits for the rest on the thread of its session.
-constexpr std::chrono::milliseconds kSlotAhead{2};
-
-// Waits for `at` (since boot) where it is near.
-void AwaitSlot(const base::Clock& clock, std::chrono::nanoseconds at) {
-  const auto left = at - clock.SinceBoot();
-  if (left > std::chrono::nanoseconds(0) && left <= 2 * kSlotAhead)
-    std::this_thread::sleep_for(left);
-}
 
 }  // namespace
 
@@ -49,10 +38,8 @@ void Scheduler::Wake() {
 
 lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
   const store::MaterialiseLimits limits = store::MaterialiseLimitsOf(config_);
-  return [limits, &clock = clock_, &signals = signals_, bounds = bounds_,
-          slot_at = next_at_](store::Session& session) {
+  return [limits, &clock = clock_, &signals = signals_, bounds = bounds_](store::Session& session) {
     RunResult result;
-    AwaitSlot(clock, slot_at);
     result.due = store::MaterialiseDueTicks(session, clock, limits, bounds.get());
     if (result.due.chunks > 0) signals.Raise(store::Signal::kChunk);
     result.portions = store::MaterialisePortions(session, clock, limits, bounds.get());
@@ -61,16 +48,13 @@ lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
     const bool more = result.due.more || result.portions.more;
     if (!more || !bounds->Bounded(clock)) {
       result.next = store::NextMaterialisation(session, bounds.get());
-      if (const auto due = result.next.next_due) {
-        result.next_at = clock.SinceBoot() + (*due - result.next.now);
-      }
     }
     return result;
   };
 }
 
-// A run that reached one of its limits goes on at once; otherwise the next one begins when the next
-// monitor is due.
+// A run that reached one of its limits goes on at once; otherwise the next one begins ahead of
+// the next slot.
 lease::NextRun Scheduler::OnRun(const RunResult& result) {
   const std::int64_t chunks = result.due.chunks + result.portions.chunks;
   if (result.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
@@ -84,10 +68,10 @@ lease::NextRun Scheduler::OnRun(const RunResult& result) {
   if (result.due.more || result.portions.more || result.closed.count == kClosedPerRunMax) {
     return lease::kAtOnce;
   }
-  next_at_ = result.next_at.value_or(std::chrono::nanoseconds(0));
-  if (!result.next_at) return lease::kAtPoll;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_at_ - clock_.SinceBoot());
-  return std::clamp(left - kSlotAhead, std::chrono::milliseconds(0), config_.scheduler.poll_ms);
+  if (!result.next.next_due) return lease::kAtPoll;
+  const auto left = *result.next.next_due - domain::kCutAhead - result.next.now;
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
+                    std::chrono::milliseconds(0), config_.scheduler.poll_ms);
 }
 
 void Scheduler::Drain(std::function<void()> done) {

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
@@ -19,7 +18,7 @@
 namespace vedette::scheduler {
 
 // Turns due monitors into ticks and chunks, cuts the portions of large ticks and closes them.
-// Sleeps until the earliest next_run_at, to a fraction of a millisecond; several share the work,
+// Sleeps until the earliest next_run_at is near (domain::kCutAhead); several share the work,
 // without a leader. Loop thread only; everything handed in must outlive this object.
 class Scheduler {
  public:
@@ -42,7 +41,6 @@ class Scheduler {
     store::MaterialiseResult portions;
     store::MaterialiseResult next;
     store::ClosedTicks closed;
-    std::optional<std::chrono::nanoseconds> next_at;  // when `next` is due, since boot
   };
   lease::Step<RunResult>::Job Begin();
   lease::NextRun OnRun(const RunResult& result);
@@ -55,7 +53,6 @@ class Scheduler {
   // Shared with the run that is under way; there is one at a time.
   const std::shared_ptr<store::MaterialiseBounds> bounds_ =
       std::make_shared<store::MaterialiseBounds>();
-  std::chrono::nanoseconds next_at_{};  // since boot, as the last run saw it; zero: not known
   lease::Step<RunResult> step_;
 };
 

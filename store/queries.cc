@@ -14,6 +14,7 @@
 #include "domain/channel/mail.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
+#include "domain/monitor/schedule.h"
 #include "domain/search/documents.h"
 #include "domain/workflow/run_schedule.h"
 #include "store/renders.h"
@@ -64,6 +65,7 @@ constexpr Number kNumbers[] = {
     {"event_change", domain::EventType::kChange},
     {"event_error", domain::EventType::kError},
     {"outcome_max", domain::kOutcomeMax},
+    {"cut_ahead_ms", domain::kCutAhead.count()},
     {"job_queued", domain::JobStatus::kQueued},
     {"job_running", domain::JobStatus::kRunning},
     {"job_completed", domain::JobStatus::kCompleted},

@@ -11,6 +11,11 @@
 // whatever runs late. Pure; `now` is the database's clock.
 namespace vedette::domain {
 
+// Ticks are cut, and their chunks claimed, this long before their slot, so that a check begins with
+// its slot and not some round trips behind it. What asks for the first slot that is not accounted
+// for asks from as much later on: those before are cut, or are passed over.
+inline constexpr std::chrono::milliseconds kCutAhead{20};
+
 struct DueSlots {
   // The earliest slot not yet accounted for: the tick's due_at.
   base::Timestamp due_at;

@@ -463,7 +463,7 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
           bool runs = false;
           std::optional<std::vector<std::int64_t>> longest_s;
-          in.Into("longest_s"_a = &longest_s);
+          in.Into("longest_s"_a = &longest_s, "starts_at"_a = &claimed.starts_at);
           periods.push_back(std::move(longest_s).value_or(std::vector<std::int64_t>()));
           in.Into("now"_a = &claim.now, "counted"_a = &claimed.counted, "monitors_run"_a = &runs);
           if (!claimed.counted) ++claimed.claims;

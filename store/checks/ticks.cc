@@ -282,9 +282,9 @@ domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
   return rows;
 }
 
-HeldTick HeldFrom(const NewTick& tick, base::Timestamp now) {
+HeldTick HeldFrom(const NewTick& tick, base::Timestamp started_at) {
   const SchedRow& sched = tick.sched;
-  return {tick.due_at, now, tick.slots, sched.longest, sched.check_ms, sched.failing};
+  return {tick.due_at, started_at, tick.slots, sched.longest, sched.check_ms, sched.failing};
 }
 
 // Read once the monitors of the ticks are locked: the chunks that hold open ticks are asked for.
@@ -303,7 +303,7 @@ Queues QueuesOf(Transaction& tx, const base::Clock& clock, const std::vector<New
 using HeldOnes = std::unordered_map<base::Uuid, const NewTick*>;
 
 // Their schedules, which name the chunks.
-void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks,
+void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, base::Timestamp started_at,
                     const std::vector<domain::ChunkPlan>& plans,
                     const std::vector<base::Uuid>& chunk_ids) {
   if (ticks.empty()) return;
@@ -318,7 +318,7 @@ void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks,
       held.Add(part.monitor_id, part.tick_id, Micros(it->second->next_run_at), chunk_ids[i]);
     }
   }
-  tx.ExecLater<"sched_hold_ticks">(held);
+  tx.ExecLater<"sched_hold_ticks">(held, "started_at"_a = started_at);
 }
 
 // Ticks that are open by their schedules.
@@ -332,8 +332,10 @@ class ScheduledTicks {
     large_.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
                sched.row_count);
   }
-  void Write(Transaction& tx) const {
-    if (!opened_.empty()) tx.ExecLater<"sched_open_ticks">(opened_);
+  void Write(Transaction& tx, base::Timestamp started_at) const {
+    if (!opened_.empty()) {
+      tx.ExecLater<"sched_open_ticks">(opened_, "started_at"_a = started_at);
+    }
     if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_);
   }
 
@@ -361,6 +363,9 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
   HeldOnes held;
   ScheduledTicks scheduled;
   const Queues queues = QueuesOf(tx, clock, ticks, bounds);
+  // All of them together: what is cut ahead begins with the last of their slots.
+  base::Timestamp started_at = queues.now;
+  for (const NewTick& tick : ticks) started_at = std::max(started_at, tick.due_at);
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
     const bool open =
@@ -382,14 +387,14 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
     if (at_once) rows.push_back(whole);
   }
   PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
-  scheduled.Write(tx);
+  scheduled.Write(tx, started_at);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   const auto held_of = [&](const domain::ChunkPart& part) {
     const auto it = held.find(part.monitor_id);
-    return it == held.end() ? std::nullopt : std::optional(HeldFrom(*it->second, queues.now));
+    return it == held.end() ? std::nullopt : std::optional(HeldFrom(*it->second, started_at));
   };
   const InsertedChunks chunks = WriteChunks(tx, clock, plans, held_of, queues);
-  WriteHeldTicks(tx, held, plans, chunks.ids);
+  WriteHeldTicks(tx, held, started_at, plans, chunks.ids);
   result.chunks = static_cast<std::int64_t>(plans.size());
   return result;
 }
@@ -407,8 +412,8 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
   return 1;
 }
 
-NewTick DueTick(SchedRow sched, base::Timestamp now) {
-  const domain::DueSlots slots = sched.timetable().CollapseDue(sched.next_run_at, now);
+NewTick DueTick(SchedRow sched, base::Timestamp now, base::Timestamp due_by) {
+  const domain::DueSlots slots = sched.timetable().CollapseDue(sched.next_run_at, due_by);
   NewTick tick;
   tick.tick_id = NextTickId(sched, now);
   tick.due_at = slots.due_at;
@@ -422,7 +427,7 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
                    domain::Outcome outcome) {
   std::vector<NewTick> ticks;
   ticks.reserve(due.size());
-  for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now));
+  for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now, now));
   PassTicks(tx, ticks, outcome);
 }
 
@@ -453,14 +458,14 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     for (const auto& row : due) {
       Columns in(row);
       SchedRow sched = ReadSched(in, &result.now);
-      NewTick tick = DueTick(std::move(sched), result.now);
+      NewTick tick = DueTick(std::move(sched), result.now, result.now + domain::kCutAhead);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
       ticks.push_back(std::move(tick));
     }
     if (from_at) {
-      bounds->due.Scanned(
-          ScheduleBounds::From::kBounds, began, began,
-          {{Schedule::kDue, ticks.front().sched.next_run_at, result.now - kScanMargin}});
+      bounds->due.Scanned(ScheduleBounds::From::kBounds, began, began,
+                          {{Schedule::kDue, std::min(ticks.front().sched.next_run_at, result.now),
+                            result.now - kScanMargin}});
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
     const OpenedTicks opened = OpenTicks(tx, clock, ticks, limits, bounds);

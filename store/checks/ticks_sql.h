@@ -74,8 +74,9 @@ std::vector<HeldTick> ReadHeldTicks(Columns& in);
 // tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
 
-// The tick of a monitor that is due: missed slots collapsed, the next one by its timetable.
-NewTick DueTick(SchedRow sched, base::Timestamp now);
+// The tick of a monitor that is due by `due_by`: missed slots collapsed, the next one by its
+// timetable.
+NewTick DueTick(SchedRow sched, base::Timestamp now, base::Timestamp due_by);
 
 // Accounts for slots that came due and will not be cut (G7): ticks that are closed at once, all
 // rows with this outcome. `due` are locked rows.

@@ -91,7 +91,7 @@ void StopOrganisation(Transaction& tx, const base::Uuid& org_id) {
   tx.Exec<"sched_stop_organisation">("org_id"_a = org_id);
 }
 
-// Its active monitors go on with the first slot after now.
+// Its active monitors go on with the first slot after now that cannot be cut yet.
 void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
   Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", base::Timestamp>> starts;
   for (const auto& row : tx.Exec<"sched_stopped_of_organisation">("org_id"_a = org_id)) {
@@ -100,7 +100,7 @@ void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
     Columns(row).Into("monitor_id"_a = &sched.monitor_id, "anchor_at"_a = &sched.anchor_at,
                       "frequency_s"_a = &sched.frequency_s, "schedule"_a = &sched.schedule_json,
                       "clock_timestamp"_a = &now);
-    starts.Add(sched.monitor_id, sched.timetable().FirstAfter(now));
+    starts.Add(sched.monitor_id, sched.timetable().FirstAfter(now + domain::kCutAhead));
   }
   tx.Exec<"sched_set_live">(starts, "live"_a = true);
 }
@@ -141,7 +141,7 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
   }
   std::optional<base::Timestamp> next_run_at;
   if (live && !locked.live) {
-    next_run_at = sched.timetable().FirstAfter(locked.clock);
+    next_run_at = sched.timetable().FirstAfter(locked.clock + domain::kCutAhead);
   }
   Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", std::optional<base::Timestamp>>> set;
   set.Add(monitor_id, next_run_at);

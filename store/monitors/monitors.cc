@@ -263,12 +263,13 @@ void ApplyTimetable(Transaction& tx, const base::Uuid& monitor_id, const Monitor
   Columns(sched).Into("changed"_a = &changed, "live"_a = &live, "anchor_at"_a = &anchor_at,
                       "next_run_at"_a = &next_run_at, "at"_a = &now);
   if (!changed) return;
-  // A slot that is due and has not been cut yet, and the first one of an anchor, stay due whatever
-  // follows.
+  // A slot that is about to be cut, and the first one of an anchor, stay due whatever follows.
   const bool first = next_run_at == anchor_at && !change.schedule_json;
-  if (live && (first || next_run_at <= now)) return;
+  const base::Timestamp cut_until = now + domain::kCutAhead;
+  if (live && (first || next_run_at <= cut_until)) return;
   const domain::Timetable timetable(anchor_at, change.frequency, change.schedule_json, monitor_id);
-  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id, "anchor_at"_a = timetable.FirstAfter(now));
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
+                            "anchor_at"_a = timetable.FirstAfter(cut_until));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 -- name: sched_due
--- Those that are due, from @from_at on (null: from the beginning).
+-- Those that are due, or about to be (kCutAhead), from @from_at on (null: from the beginning).
 select :sched_columns
 from monitor_sched s
-where s.live and s.next_run_at <= now() and s.next_run_at >= coalesce(@from_at::timestamptz, '-infinity')
+where s.live and s.next_run_at <= now() + :cut_ahead_ms * interval '1 millisecond'
+  and s.next_run_at >= coalesce(@from_at::timestamptz, '-infinity')
 order by s.next_run_at
 limit @limit
 for update skip locked
@@ -18,8 +19,8 @@ from (select min(next_run_at) as next_run_at from monitor_sched
 -- name: sched_open_ticks
 -- @portion_position may have nulls. Arrays are taken apart as in record.sql.
 update monitor_sched s
-set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at,
-    open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = now(), open_slots = u.slots,
+set last_tick_id = u.tick_id, last_run_at = @started_at, next_run_at = u.next_run_at,
+    open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = @started_at, open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
@@ -34,7 +35,7 @@ where s.monitor_id = u.monitor_id
 -- Ticks that one chunk holds each: it says all about them, and while it is there they are open. This is all that is
 -- written of a schedule for such a tick, unless its end changes how the monitor is.
 update monitor_sched s
-set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at, chunk_id = u.chunk_id
+set last_tick_id = u.tick_id, last_run_at = @started_at, next_run_at = u.next_run_at, chunk_id = u.chunk_id
 from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
              timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
              unnest(@chunk_id::uuid[]) as chunk_id) as u
@@ -51,7 +52,7 @@ where s.monitor_id = u.monitor_id
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
        open_started_at, open_rows, open_trigger, portion_position, portion_turn, check_ms
 from monitor_sched
-where portion_at is not null and portion_at <= now()
+where portion_at is not null and portion_at <= now() + :cut_ahead_ms * interval '1 millisecond'
 order by portion_at
 limit @limit
 for update skip locked

@@ -36,7 +36,7 @@ LIBRARIES = {
     r"curl/": ["net/"],
     r"boost/": ["net/"],
     r"ares\.h": ["net/"],
-    r"uv\.h": ["net/", "base/event_loop."],
+    r"uv\.h": ["net/", "base/event_loop.", "base/alarm."],
     r"prometheus/": ["metrics/"],
     r"libxml/": ["html/"],
     r"re2/": ["html/", "domain/monitor/change_rules."],

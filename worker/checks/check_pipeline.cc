@@ -1,5 +1,6 @@
 #include "worker/checks/check_pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/parts.h"
@@ -87,7 +88,10 @@ void CheckPipeline::Start() {
 void CheckPipeline::OnClaimed(const std::vector<ChunkPtr>& chunks, base::Timestamp now) {
   for (const ChunkPtr& chunk : chunks) {
     const store::ClaimedChunk& claimed = chunk->claimed;
-    if (claimed.claims == 1) metrics_.ObserveScheduleLag(now - claimed.due_at);
+    // What is claimed ahead of its slot begins with it.
+    if (claimed.claims == 1) {
+      metrics_.ObserveScheduleLag(std::max(now, claimed.starts_at) - claimed.due_at);
+    }
     Hold(chunk);
   }
   AllHeld();

@@ -9,6 +9,7 @@
 #include "domain/job/job.h"
 #include "domain/monitor/current_values.h"
 #include "html/url_reference.h"
+#include "lease/retries.h"
 #include "net/url.h"
 #include "worker/checks/check_effects.h"
 #include "worker/checks/verdict.h"
@@ -113,9 +114,16 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
       log_(log),
       hooks_(std::move(hooks)),
       random_(std::random_device{}()),
+      early_(loop, clock,
+             [this](const ChunkPtr& chunk) {
+               Enqueue(chunk);
+               Pump();
+             }),
       retries_(loop, clock, [this](const std::shared_ptr<Check>& check) { Retry(check); }) {}
 
 void CheckRunner::Enqueue(const ChunkPtr& chunk) {
+  const auto early = chunk->starts_from - clock_.SinceBoot();
+  if (early > std::chrono::nanoseconds(0)) return early_.Add(chunk, early);
   startable_.Push(chunk->org_id, chunk->flow(), chunk->AloneOfItsFlow(), chunk);
 }
 
@@ -304,6 +312,7 @@ void CheckRunner::Retry(const std::shared_ptr<Check>& check) {
 }
 
 void CheckRunner::DropWaiting() {
+  early_.TakeIf([](const ChunkPtr&) { return true; });
   startable_.Clear();
   const auto left =
       retries_.TakeIf([](const std::shared_ptr<Check>& check) { return !check->chunk->Working(); });
@@ -336,7 +345,7 @@ void CheckRunner::CountDuration(Check& check) {
 }
 
 bool CheckRunner::RanOut() const {
-  return startable_.empty() && FreeSlots(limits_, holdings_) > 0;
+  return startable_.empty() && early_.empty() && FreeSlots(limits_, holdings_) > 0;
 }
 
 std::size_t CheckRunner::RowsWaiting() const {

@@ -16,8 +16,8 @@
 #include "base/event_loop.h"
 #include "base/log.h"
 #include "domain/monitor/enums.h"
+#include "lease/later.h"
 #include "lease/live.h"
-#include "lease/retries.h"
 #include "lease/start_turns.h"
 #include "metrics/metrics.h"
 #include "worker/checks/claim_room.h"
@@ -59,7 +59,8 @@ class CheckRunner {
               NotificationSink* sink, CheckHoldings& holdings, std::chrono::milliseconds age_max,
               base::Logger log, Hooks hooks);
 
-  // The chunk's rows without an outcome are to be started. The chunk is held.
+  // The chunk's rows without an outcome are to be started, once its slot has come. The chunk is
+  // held.
   void Enqueue(const ChunkPtr& chunk);
 
   // Starts checks while there is room.
@@ -100,7 +101,8 @@ class CheckRunner {
   std::mt19937_64 random_;  // jitter only
 
   lease::StartTurns<ChunkPtr> startable_;  // with rows that are not started
-  lease::Retries<std::shared_ptr<Check>> retries_;
+  lease::Later<ChunkPtr> early_;           // their slot is still to come
+  lease::Later<std::shared_ptr<Check>> retries_;
   bool pumping_ = false;
   lease::Live live_;
 };

@@ -1,5 +1,6 @@
 #include "worker/checks/held_chunk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -42,7 +43,9 @@ ChunkPtr MakeHeldChunk(
   chunk->claimed = std::move(claimed);
   chunk->lease = {chunk->claimed.id, chunk->claimed.lease_token};
   chunk->org_id = chunk->claimed.org_id;
-  chunk->looked_until = now;
+  // It may be held ahead of its slot.
+  chunk->looked_until = std::max(now, chunk->claimed.starts_at);
+  chunk->starts_from = read_at + (chunk->looked_until - now);
   chunk->known_since = read_at;
   for (const store::LoadedPart& part : chunk->claimed.parts) {
     HeldPart& held = chunk->parts.emplace_back();

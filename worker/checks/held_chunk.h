@@ -101,10 +101,11 @@ struct HeldChunk : lease::HeldWork {
 
   store::ClaimedChunk claimed;
   OrgLoad* org = nullptr;  // valid while the chunk is held, or one of its checks is in flight
-  base::Timestamp looked_until{};       // the claim's time, by the database's clock
-  std::vector<HeldPart> parts;          // parallel to claimed.parts
-  RowRef next;                          // the first row that may not have been started
-  std::vector<CheckResult> unrecorded;  // without those of the record that is under way
+  base::Timestamp looked_until{};          // when its checks begin, by the database's clock
+  std::chrono::nanoseconds starts_from{};  // since boot: no check begins before
+  std::vector<HeldPart> parts;             // parallel to claimed.parts
+  RowRef next;                             // the first row that may not have been started
+  std::vector<CheckResult> unrecorded;     // without those of the record that is under way
   RecordMode record_mode = RecordMode::kBatched;
 
   bool HasUnrecorded() const { return !unrecorded.empty(); }

@@ -14,8 +14,8 @@
 #include "config/config_fwd.h"
 #include "domain/job/job.h"
 #include "domain/monitor/failure.h"
+#include "lease/later.h"
 #include "lease/live.h"
-#include "lease/retries.h"
 #include "lease/start_turns.h"
 #include "metrics/metrics.h"
 #include "worker/blocks/row_runner.h"
@@ -101,7 +101,7 @@ class RowPump {
 
   // Chunks with rows that wait, by lane and rank.
   std::array<std::array<Turns, kRankCount>, domain::kLaneCount> turns_;
-  lease::Retries<std::shared_ptr<Run>> retries_;
+  lease::Later<std::shared_ptr<Run>> retries_;
   bool pumping_ = false;
   lease::Live live_;
 };

@@ -348,6 +348,43 @@ TEST_F(PipelineTest, MissedSlotsCollapseIntoOneTickAnchoredWithoutDrift) {
   EXPECT_EQ(Sql("select next_run_at = anchor_at + interval '4 hours' from monitor_sched"), "t");
 }
 
+// A check begins with its slot: what stands before it is done ahead.
+TEST_F(PipelineTest, G7_ATickIsCutAndClaimedAheadOfItsSlotAndSaysThatItBeginsWithIt) {
+  NewMonitor({.due = "now() + interval '1 hour'"});
+  EXPECT_EQ(Cut().scheduled_ticks, 0);
+  store::Claim claim;
+  // The machine may stand still for longer than ticks are cut ahead.
+  Until("a tick to be cut ahead", [&] {
+    Sql("update monitor_sched set next_run_at = clock_timestamp() + interval '15 ms' returning 1");
+    EXPECT_EQ(Cut().scheduled_ticks, 1);
+    claim = ClaimAll();
+    EXPECT_EQ(claim.chunks.at(0).starts_at, claim.chunks.at(0).due_at);
+    if (claim.now < claim.chunks.at(0).starts_at) return true;
+    Record(FinishAll(claim, Outcome::kUnchanged));
+    return false;
+  });
+  EXPECT_EQ(Sql("select started_at = due_at from open_tick"), "t");
+  EXPECT_EQ(Sql("select last_run_at < next_run_at from monitor_sched"), "t");
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select slots || ' ' || (started_at = due_at)::text from tick "
+                "order by tick_id desc limit 1"),
+            "1 true");
+}
+
+TEST_F(PipelineTest, ALargeTickIsCutAheadOfItsSlotLikewise) {
+  NewMonitor({.rows = 300, .due = "now() + interval '1 hour'"});
+  Until("a tick to be cut ahead", [&] {
+    Sql("update monitor_sched set next_run_at = clock_timestamp() + interval '15 ms' returning 1");
+    EXPECT_EQ(Cut().chunks, 2);
+    const auto claim = ClaimAll();
+    const bool ahead = claim.now < claim.chunks.at(0).starts_at;
+    Record(FinishAll(claim, Outcome::kUnchanged));
+    EXPECT_EQ(store::CloseLargeTicks(session, 10).count, 1);
+    return ahead;
+  });
+  EXPECT_EQ(Sql("select started_at = due_at from tick order by tick_id desc limit 1"), "t");
+}
+
 TEST_F(PipelineTest, BigTicksAfterTheFirstAreCutPortionByPortionOverTheirPeriod) {
   NewMonitor({.rows = 12000, .due = "now() - interval '1 hour'"});
   Sql("update monitor_sched set anchor_at = anchor_at - interval '1 hour'");
@@ -388,9 +425,9 @@ TEST_F(PipelineTest, ATriggerOpensATickOutsideTheScheduleAndASecondOneJoinsIt) {
   EXPECT_EQ(Sql("select trigger || ' ' || slots from tick"), "1 0");
 }
 
-// What stands between a trigger, or a slot, and its check: messages to the database that are waited
-// for. The other parts are threads that wake each other.
-TEST_F(PipelineTest, BetweenATriggerAndItsCheckStandSevenRoundTripsAndBehindASlotEight) {
+// What stands between a trigger and its check, and before a slot's: messages to the database that
+// are waited for. The other parts are threads that wake each other.
+TEST_F(PipelineTest, SevenRoundTripsStandBehindATriggerAndEightAheadOfASlot) {
   const auto monitor = NewMonitor({.due = "now() + interval '1 hour'"});
   const auto trips = [this](const std::function<void()>& step) {
     const auto before = session.impl().round_trips;

@@ -69,6 +69,34 @@ TEST_F(ScheduleRacesTest, G7_ASlotThatWasClosedWhileAnUnlockWaitedIsNotDueAgain)
   EXPECT_EQ(NextAfterAnchor(), "02:00:00");
 }
 
+// Ticks are cut a little ahead of their slot: the next one may be accounted for before it comes.
+TEST_F(ScheduleRacesTest, G7_ASlotThatWasCutAheadIsNotDueAgain) {
+  const auto monitor = NewMonitor({.frequency_s = "3600"});
+  const auto cut_ahead = [this](bool live) {
+    Sql(
+        fmt::format("update monitor_sched set anchor_at = s - interval '1 hour', next_run_at = s + "
+                    "interval '1 hour', live = {} from (select clock_timestamp() + interval "
+                    "'10 ms' as s) c returning 1",
+                    live));
+  };
+  cut_ahead(false);
+  Sql("update monitor set status = 3");
+  store::ResumeMonitor(session, clock, {}, monitor, std::nullopt);
+  EXPECT_EQ(NextAfterAnchor(), "02:00:00");
+
+  store::ChangeOrganisation(session, clock, org, {.locked = true}, std::nullopt);
+  cut_ahead(false);
+  store::ChangeOrganisation(session, clock, org, {.locked = false}, std::nullopt);
+  EXPECT_EQ(NextAfterAnchor(), "02:00:00");
+
+  cut_ahead(true);
+  store::MonitorChange change;
+  change.frequency_text = "30m";
+  change.frequency = std::chrono::minutes(30);
+  store::UpdateMonitor(session, clock, {}, monitor, change);
+  EXPECT_EQ(NextAfterAnchor(), "01:30:00");
+}
+
 TEST_F(ScheduleRacesTest, G7_ATickThatAChunkHoldsSinceATriggerWaitedIsJoined) {
   const auto monitor = NewMonitor({.frequency_s = "3600"});
   store::TriggerOutcome outcome;

@@ -114,6 +114,39 @@ TEST_F(CheckRunnerTest, G10_StartsNoMoreOfAnOrganisationThanItsShare) {
   EXPECT_EQ(probe.asked.back().request.org_id, Id(2));
 }
 
+TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) {
+  const ChunkPtr chunk = NewChunk({.ahead = milliseconds(3)});
+  chunk->starts_from += clock.now;
+  chunk->known_since = clock.now;
+  EXPECT_EQ(chunk->looked_until, base::Timestamp(milliseconds(3)));
+  holdings.Add(chunk);
+  runner->Enqueue(chunk);
+  runner->Pump();
+  EXPECT_TRUE(probe.asked.empty());
+  EXPECT_FALSE(runner->RanOut());
+  base::Timer look(loop, [this] { loop.Stop(); });
+  look.Start(milliseconds(10));
+  loop.Run();
+  EXPECT_TRUE(probe.asked.empty()) << "by its own clock the slot has not come";
+  clock.now += milliseconds(3);
+  look.Start(milliseconds(0), milliseconds(1));
+  while (probe.asked.empty()) loop.Run();
+  EXPECT_EQ(probe.asked.front().request.until, base::Timestamp(milliseconds(3)));
+}
+
+TEST_F(CheckRunnerTest, AChunkThatIsGivenBackAheadOfItsSlotIsForgotten) {
+  const ChunkPtr chunk = NewChunk({.ahead = milliseconds(1)});
+  chunk->starts_from += clock.now;
+  chunk->known_since = clock.now;
+  holdings.Add(chunk);
+  runner->Enqueue(chunk);
+  GiveBack(chunk);
+  EXPECT_TRUE(runner->RanOut());
+  clock.now += milliseconds(1);
+  runner->Pump();
+  EXPECT_TRUE(probe.asked.empty());
+}
+
 TEST_F(CheckRunnerTest, AnAnswerBecomesAResultAndFreesItsSlot) {
   const ChunkPtr chunk = Hold({.rows = 10});
   runner->Pump();

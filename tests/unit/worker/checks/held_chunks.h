@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ struct ChunkOptions {
   int first = 0;       // the position of its first row
   bool large = false;  // a part of a large tick of the monitor
   int claims = 1;
+  std::chrono::milliseconds ahead{0};  // of its slot
 };
 
 // A chunk of one part, of the tier `low`, whose monitor watches `price`. Row i has the subject
@@ -37,6 +39,7 @@ inline ChunkPtr NewChunk(const ChunkOptions& options) {
   claimed.lease_token = Id(1000 + options.id);
   claimed.large = options.large;
   claimed.claims = options.claims;
+  claimed.starts_at = base::Timestamp(options.ahead);
   claimed.row_count = options.rows;
   store::LoadedPart& part = claimed.parts.emplace_back();
   part.part = {Id(options.monitor), 1, options.first, options.first + options.rows};
