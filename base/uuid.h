@@ -1,8 +1,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,7 +19,12 @@ namespace vedette::base {
 struct Uuid {
   std::array<std::uint8_t, 16> bytes{};
 
-  auto operator<=>(const Uuid&) const = default;
+  bool operator==(const Uuid&) const = default;
+  // The order of the bytes, compared eight at a time.
+  std::strong_ordering operator<=>(const Uuid& other) const {
+    const auto high = Word(0) <=> other.Word(0);
+    return high != 0 ? high : Word(8) <=> other.Word(8);
+  }
   bool is_nil() const { return *this == Uuid{}; }
 
   // Lower-case text, 36 characters.
@@ -42,6 +50,13 @@ struct Uuid {
 
   // Version 5: SHA-1 of the namespace and the name. The same arguments give the same id everywhere.
   static Uuid V5(const Uuid& name_space, std::string_view name);
+
+  // The eight bytes from `at` on as a number, big-endian.
+  std::uint64_t Word(std::size_t at) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
+  }
 };
 
 }  // namespace vedette::base
@@ -49,12 +64,6 @@ struct Uuid {
 template <>
 struct std::hash<vedette::base::Uuid> {
   std::size_t operator()(const vedette::base::Uuid& id) const noexcept {
-    std::uint64_t a = 0;
-    std::uint64_t b = 0;
-    for (int i = 0; i < 8; ++i) {
-      a = (a << 8) | id.bytes[static_cast<std::size_t>(i)];
-      b = (b << 8) | id.bytes[static_cast<std::size_t>(i + 8)];
-    }
-    return static_cast<std::size_t>(a * 0x9E3779B97F4A7C15ULL ^ b);
+    return static_cast<std::size_t>(id.Word(0) * 0x9E3779B97F4A7C15ULL ^ id.Word(8));
   }
 };

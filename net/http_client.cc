@@ -184,10 +184,8 @@ HttpClient::Impl::Impl(base::EventLoop& loop, const config::NetConfig& net,
       config_(net),
       tenant_policy_(net.allow),
       resolver_(loop, net.dns_servers, net.connect_timeout_ms),
-      tenant_loop_(loop, net.connections_max, net.connections_per_host_max,
-                   [this](CURL* e, CURLcode r) { OnDone(e, r); }),
-      operator_loop_(loop, net.connections_max, net.connections_per_host_max,
-                     [this](CURL* e, CURLcode r) { OnDone(e, r); }),
+      tenant_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
+      operator_loop_(loop, net.connections_max, [this](CURL* e, CURLcode r) { OnDone(e, r); }),
       deadline_timer_(loop, [this] { ExpireDeadlines(); }),
       failed_timer_(loop, [this] { DeliverFailed(); }),
       rest_timer_(loop, [this] { Pump(); }),
@@ -264,11 +262,8 @@ std::string HttpClient::Impl::FillRoute(Transfer& transfer) {
   if (result.error) {
     return result.error->message;
   }
-  UrlParts parts;
-  std::string error;
-  SplitUrl(text, &parts, &error);
-  transfer.route.target = EncodeTarget(parts.rest);
   transfer.route.url = std::move(*result.url);
+  transfer.route.target = EncodeTarget(transfer.route.url.rest());
   // Behind a proxy the address connected to is the proxy's, which the operator chose.
   transfer.route.policy = config_.proxy.empty() ? &policy : &open_policy_;
   transfer.route.loop = tenant ? &tenant_loop_ : &operator_loop_;
@@ -621,7 +616,7 @@ std::size_t HttpClient::in_flight() const {
 }
 
 std::int64_t HttpClient::OpenConnectionsMax(const config::NetConfig& config) {
-  return CurlLoop::ConnectionsKeptMax(config.connections_max, config.connections_per_host_max);
+  return CurlLoop::ConnectionsKeptMax(config.connections_max);
 }
 
 }  // namespace vedette::net

@@ -112,8 +112,7 @@ struct MailClient::Impl : std::enable_shared_from_this<MailClient::Impl> {
         literal_(IpAddress::Parse(relay_.host)),
         key_(relay_.host + ":" + std::to_string(relay_.port)),
         resolver_(loop, config_.dns_servers, config_.connect_timeout_ms),
-        curl_(loop, kConnectionsMax, kConnectionsMax,
-              [this](CURL* easy, CURLcode result) { OnDone(easy, result); }),
+        curl_(loop, kConnectionsMax, [this](CURL* easy, CURLcode result) { OnDone(easy, result); }),
         posted_(loop) {
     const bool v6 = literal_ && literal_->v6;
     const std::string_view scheme = relay_.security == RelaySecurity::kTls ? "smtps://" : "smtp://";

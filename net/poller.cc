@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -134,16 +135,16 @@ void Poller::Collect() {
 
 namespace {
 
-std::size_t HandlesMax(int per_host_max) {
-  const int handles =
-      (per_host_max + CurlLoop::kTransfersPerHandle - 1) / CurlLoop::kTransfersPerHandle;
+// Half of what a handle keeps: hosts fall on handles by chance, and some get twice their share.
+constexpr int kConnectionsPerHandle = CurlLoop::kTransfersPerHandle / 2;
+
+std::size_t HandleCount(int connections_max) {
+  const int handles = (connections_max + kConnectionsPerHandle - 1) / kConnectionsPerHandle;
   return static_cast<std::size_t>(std::max(handles, 1));
 }
 
-int KeptMax(int connections_max, std::size_t index) {
-  if (index == 0) return std::max(connections_max, 1);
-  const int kept = connections_max / static_cast<int>(2 * (index + 1));
-  return std::max(kept, CurlLoop::kTransfersPerHandle);
+int KeptMax(int connections_max) {
+  return std::clamp(connections_max, 1, CurlLoop::kTransfersPerHandle);
 }
 
 }  // namespace
@@ -163,7 +164,7 @@ struct CurlLoop::Handle {
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS,
-                      static_cast<long>(KeptMax(owner.connections_max_, position)));
+                      static_cast<long>(KeptMax(owner.connections_max_)));
   }
   ~Handle() { curl_multi_cleanup(multi); }  // closes the idle connections
   Handle(const Handle&) = delete;
@@ -176,39 +177,39 @@ struct CurlLoop::Handle {
   std::vector<std::string> stale_names;
 };
 
-CurlLoop::CurlLoop(base::EventLoop& loop, int connections_max, int per_host_max,
+CurlLoop::CurlLoop(base::EventLoop& loop, int connections_max,
                    std::function<void(CURL*, CURLcode)> done)
     : loop_(loop),
       connections_max_(connections_max),
-      handles_max_(HandlesMax(std::min(connections_max, per_host_max))),
       done_(std::move(done)),
-      poller_(loop, [this](int fd, unsigned events) { OnReady(fd, events); }) {}
+      poller_(loop, [this](int fd, unsigned events) { OnReady(fd, events); }),
+      handles_(HandleCount(connections_max)) {}
 
 CurlLoop::~CurlLoop() = default;
 
-std::int64_t CurlLoop::ConnectionsKeptMax(int connections_max, int per_host_max) {
-  std::int64_t sum = 0;
-  const std::size_t handles = HandlesMax(std::min(connections_max, per_host_max));
-  for (std::size_t i = 0; i < handles; ++i) sum += KeptMax(connections_max, i);
-  return sum;
+std::int64_t CurlLoop::ConnectionsKeptMax(int connections_max) {
+  return static_cast<std::int64_t>(HandleCount(connections_max)) * KeptMax(connections_max);
+}
+
+// How many handles behind its first one a host has the handle.
+std::size_t CurlLoop::StepsTo(const std::string& host, std::size_t index) const {
+  const std::size_t first = std::hash<std::string>()(host) % handles_.size();
+  return (index + handles_.size() - first) % handles_.size();
 }
 
 CurlLoop::Handle& CurlLoop::HandleFor(const std::string& host) {
-  std::size_t index = 0;
+  std::size_t steps = 0;
   if (const auto found = hosts_.find(host); found != hosts_.end()) {
-    const std::vector<int>& by_handle = found->second.by_handle;
-    const auto room = std::find_if(by_handle.begin(), by_handle.end(),
+    const std::vector<int>& carried = found->second.carried;
+    const auto room = std::find_if(carried.begin(), carried.end(),
                                    [](int transfers) { return transfers < kTransfersPerHandle; });
-    index = static_cast<std::size_t>(room - by_handle.begin());
-    if (index == handles_max_) {  // more than per_host_max at once: the least loaded
-      index = static_cast<std::size_t>(std::min_element(by_handle.begin(), by_handle.end()) -
-                                       by_handle.begin());
-    }
+    steps = static_cast<std::size_t>(room - carried.begin());
+    base::Assert(steps < handles_.size(), "the handles carry twice what is sent at once");
   }
-  while (handles_.size() <= index) {
-    handles_.push_back(std::make_unique<Handle>(*this, handles_.size()));
-  }
-  return *handles_[index];
+  const std::size_t index = (std::hash<std::string>()(host) + steps) % handles_.size();
+  auto& handle = handles_[index];
+  if (!handle) handle = std::make_unique<Handle>(*this, index);
+  return *handle;
 }
 
 std::vector<std::string> CurlLoop::TakeStaleNames(Handle& handle) {
@@ -217,8 +218,9 @@ std::vector<std::string> CurlLoop::TakeStaleNames(Handle& handle) {
 
 void CurlLoop::Add(CURL* easy, Handle& handle, const std::string& host) {
   Host& known = hosts_[host];
-  if (known.by_handle.size() <= handle.index) known.by_handle.resize(handle.index + 1);
-  ++known.by_handle[handle.index];
+  const std::size_t steps = StepsTo(host, handle.index);
+  if (known.carried.size() <= steps) known.carried.resize(steps + 1);
+  ++known.carried[steps];
   ++known.transfers;
   curl_multi_add_handle(handle.multi, easy);
 }
@@ -226,9 +228,10 @@ void CurlLoop::Add(CURL* easy, Handle& handle, const std::string& host) {
 void CurlLoop::Remove(CURL* easy, Handle& handle, const std::string& host, std::string stale_name) {
   curl_multi_remove_handle(handle.multi, easy);
   const auto found = hosts_.find(host);
-  base::Assert(found != hosts_.end() && found->second.by_handle[handle.index] > 0,
-               "a transfer is removed from the handle that carries it");
-  --found->second.by_handle[handle.index];
+  base::Assert(found != hosts_.end(), "a transfer that is removed was added");
+  int& carried = found->second.carried.at(StepsTo(host, handle.index));
+  base::Assert(carried > 0, "a transfer is removed from the handle that carries it");
+  --carried;
   if (--found->second.transfers == 0) hosts_.erase(found);
   if (!stale_name.empty()) handle.stale_names.push_back(std::move(stale_name));
 }

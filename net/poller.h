@@ -81,28 +81,27 @@ class Poller {
 // curl's multi socket interface on the event loop. Internal to the client; loop thread only.
 // Several may share one loop: each has its own Poller, so they share no table of descriptors.
 //
-// Transfers are spread over several multi handles of curl, which share one Poller: a handle looks
-// through its connections to a host one by one for a free one, so a handle with thousands of them
-// spends most of its time looking (libcurl 7.88, ConnectionExists). No handle carries more than
-// kTransfersPerHandle transfers to one host, and the first handle with room takes the next one, so
-// a host with few transfers stays in one handle and finds its kept connections there.
+// Transfers are spread over several multi handles of curl, which share one Poller. A handle looks
+// through its connections to a host one by one for a free one, and through those to all hosts
+// whenever a transfer is removed, so a handle with thousands of them spends most of its time
+// looking (libcurl 7.88, ConnectionExists and curl_multi_remove_handle). A host has its first
+// handle by its name, and stays in it while it has few transfers, so that it finds its kept
+// connections there. No handle carries more than kTransfersPerHandle transfers to one host: what is
+// more goes to the handles behind.
 class CurlLoop {
  public:
   static constexpr int kTransfersPerHandle = 128;
 
-  // `connections_max`, `per_host_max`: transfers at once, in all and to one host.
+  // `connections_max`: transfers at once.
   // `done`: a transfer ended; it is still added. Called from the loop, never from inside Add.
-  CurlLoop(base::EventLoop& loop, int connections_max, int per_host_max,
-           std::function<void(CURL*, CURLcode)> done);
+  CurlLoop(base::EventLoop& loop, int connections_max, std::function<void(CURL*, CURLcode)> done);
   // Every transfer must have been removed.
   ~CurlLoop();
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  // Connections that may be open at once, kept ones included, for these two limits: the first
-  // handle keeps connections_max, and handle i behind it half of what it may carry at once, which
-  // is connections_max / (i + 1).
-  static std::int64_t ConnectionsKeptMax(int connections_max, int per_host_max);
+  // Connections that may be open at once, kept ones included.
+  static std::int64_t ConnectionsKeptMax(int connections_max);
 
   // A multi handle, and what there is to know of it before a transfer is prepared for it.
   struct Handle;
@@ -124,17 +123,17 @@ class CurlLoop {
   static int OnTimer(CURLM*, long timeout_ms, void* handle);
   void OnReady(curl_socket_t fd, unsigned events);
   void Act(Handle& handle, curl_socket_t fd, int events);
+  std::size_t StepsTo(const std::string& host, std::size_t index) const;
 
   base::EventLoop& loop_;
   const int connections_max_;
-  const std::size_t handles_max_;
   std::function<void(CURL*, CURLcode)> done_;
   Poller poller_;
   std::vector<std::unique_ptr<Handle>> handles_;  // made when first needed
   std::vector<Handle*> handle_of_;                // by descriptor; null: not opened here
   struct Host {
     int transfers = 0;
-    std::vector<int> by_handle;
+    std::vector<int> carried;  // by the first handle and those behind it
   };
   std::unordered_map<std::string, Host> hosts_;  // with a transfer
 };

@@ -54,7 +54,10 @@ struct TenantUrl {
   int port;                          // the scheme's where none is given
   std::string path;                  // as given, without the query; may be empty
   std::string text;                  // as given
+  std::size_t rest_at = 0;           // where path and query begin in the text
   std::optional<IpAddress> literal;  // where the host is an address in any spelling
+
+  std::string_view rest() const { return std::string_view(text).substr(rest_at); }
 };
 
 struct UrlError {

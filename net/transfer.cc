@@ -38,8 +38,8 @@ bool IsName(std::string_view name, std::string_view lower) {
 
 bool IsToken(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    return base::IsAsciiLetter(c) || c == '-' || base::IsAsciiDigit(c) ||
+           std::string_view("!#$%&'*+.^_`|~").find(c) != std::string_view::npos;
   });
 }
 

@@ -308,6 +308,7 @@ TenantUrlResult ParseTenantUrl(std::string_view text, const AddressPolicy& polic
   url.port = parts.port;
   url.path = parts.rest.substr(0, parts.rest.find('?'));
   url.text = text;
+  url.rest_at = text.size() - parts.rest.size();  // there is no fragment behind it
   url.literal = host.literal;
   return {std::move(url), std::nullopt};
 }

@@ -41,6 +41,25 @@ TEST(Uuid, RefusesEveryOtherForm) {
   }
 }
 
+TEST(Uuid, SortsAsItsBytesDo) {
+  const Uuid middle = *Uuid::Parse("80808080-8080-8080-8080-808080808080");
+  for (std::size_t i = 0; i < 16; ++i) {
+    Uuid higher = middle;
+    Uuid lower = middle;
+    ++higher.bytes[i];
+    --lower.bytes[i];
+    if (i < 15) {
+      higher.bytes[15] = 0x00;  // what comes first decides
+      lower.bytes[15] = 0xFF;
+    }
+    EXPECT_LT(middle, higher) << i;
+    EXPECT_LT(lower, middle) << i;
+    EXPECT_GT(higher, lower) << i;
+    EXPECT_NE(higher, middle) << i;
+  }
+  EXPECT_TRUE(middle <=> middle == 0);
+}
+
 TEST(Uuid, DefaultIsNil) {
   EXPECT_TRUE(Uuid{}.is_nil());
   EXPECT_EQ(Uuid{}.ToString(), "00000000-0000-0000-0000-000000000000");

@@ -27,7 +27,7 @@ using test::RawServer;
 using test::Says;
 using test::SaysOkEachTime;
 
-// Sends again and again until `total` answers have come.
+// Sends again and again, each request in turn, until `total` answers have come.
 class Repeater {
  public:
   Repeater(LoopThread& loop, const config::NetConfig& config) : loop_(loop) {
@@ -37,9 +37,9 @@ class Repeater {
     loop_.Run([&] { client_.reset(); });
   }
 
-  void Begin(HttpRequest request, int at_once, int total) {
+  void Begin(std::vector<HttpRequest> requests, int at_once, int total) {
     loop_.Run([&] {
-      request_ = std::move(request);
+      requests_ = std::move(requests);
       left_ = total;
       for (int i = 0; i < at_once; ++i) Next();
     });
@@ -58,7 +58,8 @@ class Repeater {
       return;
     }
     --left_;
-    client_->Send(request_, [this](const HttpResponse& answer) {
+    const std::size_t turn = static_cast<std::size_t>(left_) % requests_.size();
+    client_->Send(requests_[turn], [this](const HttpResponse& answer) {
       ++counts_[answer.error_class];
       Next();
     });
@@ -66,7 +67,7 @@ class Repeater {
 
   LoopThread& loop_;
   std::unique_ptr<HttpClient> client_;
-  HttpRequest request_;
+  std::vector<HttpRequest> requests_;
   int left_ = 0;
   std::map<HttpErrorClass, int> counts_;
   std::promise<void> finished_;
@@ -85,9 +86,28 @@ TEST(HttpClientLoop, ManyRequestsToOneHostUseTheirConnectionsAgain) {
   HttpRequest request;
   request.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/";
   request.timeout = std::chrono::seconds(test::kPatienceSeconds);
-  repeater.Begin(request, kAtOnce, 10 * kAtOnce);
+  repeater.Begin({request}, kAtOnce, 10 * kAtOnce);
   EXPECT_EQ(repeater.Count(HttpErrorClass::kNone), 10 * kAtOnce);
   EXPECT_LE(server.accepted(), 3 * CurlLoop::kTransfersPerHandle) << "one for each place";
+}
+
+// A host has its handle by its name, so that the next request finds the connection of the last.
+TEST(HttpClientLoop, EachOfManyHostsKeepsItsConnection) {
+  std::vector<std::unique_ptr<RawServer>> servers;
+  std::vector<HttpRequest> requests;
+  for (int i = 0; i < 12; ++i) {
+    servers.push_back(std::make_unique<RawServer>(SaysOkEachTime));
+    HttpRequest& request = requests.emplace_back();
+    request.url = "http://127.0.0.1:" + std::to_string(servers.back()->port()) + "/";
+    request.timeout = std::chrono::seconds(test::kPatienceSeconds);
+  }
+  config::NetConfig config = NetConfig();
+  config.connections_max = 8 * CurlLoop::kTransfersPerHandle;
+  LoopThread loop;
+  Repeater repeater(loop, config);
+  repeater.Begin(requests, 1, 60);
+  EXPECT_EQ(repeater.Count(HttpErrorClass::kNone), 60);
+  for (const auto& server : servers) EXPECT_EQ(server->accepted(), 1);
 }
 
 TEST(HttpClientLoop, G11_HostsThatDropTheirSynDoNotEndTheProcessBesideAnotherClient) {
@@ -99,10 +119,10 @@ TEST(HttpClientLoop, G11_HostsThatDropTheirSynDoNotEndTheProcessBesideAnotherCli
   HttpRequest request;
   request.url = Local(dead.port());
   Repeater pages(loop, impatient);
-  pages.Begin(request, 4, 120);
+  pages.Begin({request}, 4, 120);
   request.url = Local(closing.port());
   Repeater webhooks(loop, NetConfig());
-  webhooks.Begin(request, 4, 1500);
+  webhooks.Begin({request}, 4, 1500);
   EXPECT_EQ(pages.Count(HttpErrorClass::kTimeout), 120);
   EXPECT_EQ(webhooks.Count(HttpErrorClass::kNone), 1500);
 }

@@ -25,7 +25,7 @@ class TransferG9 : public ::testing::Test {
   TransferG9() {
     config_.connect_timeout_ms = test::milliseconds(5000);
     thread_.Run([&] {
-      loop_ = std::make_unique<CurlLoop>(thread_.loop, 4, 4, [this](CURL* easy, CURLcode result) {
+      loop_ = std::make_unique<CurlLoop>(thread_.loop, 4, [this](CURL* easy, CURLcode result) {
         Transfer& transfer = *Transfer::Of(easy);
         HttpResponse response = transfer.TakeResponse(result);
         loop_->Remove(easy, *transfer.route.handle, transfer.host_key, {});
