@@ -52,10 +52,9 @@ constexpr std::int64_t kRest = 128;
 // Beside the pools of the roles: the one for the fleet's state, and the one that listens.
 constexpr std::int64_t kOwnDatabaseConnections = 2;
 
-std::int64_t Outgoing(int connections_max, int per_host_max) {
+std::int64_t Outgoing(int connections_max) {
   config::NetConfig net;
   net.connections_max = connections_max;
-  net.connections_per_host_max = per_host_max;
   return net::HttpClient::OpenConnectionsMax(net);
 }
 
@@ -78,14 +77,12 @@ DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Ro
   if (!config.health.listen.empty()) need.servers += config.admin.connections_max;
   if (has(Role::kScheduler)) need.database += db.scheduler_connections;
   if (has(Role::kWorker)) {
-    need.outgoing += Outgoing(config.net.connections_max, config.worker.per_host_max) +  // pages
-                     Outgoing(config.net.connections_max, config.net.connections_max);   // services
+    need.outgoing += 2 * Outgoing(config.net.connections_max);  // pages, and services
     need.database += db.worker_connections + db.jobs_connections;
   }
   // The API sends the tests of webhooks through the same client.
   if (has(Role::kDelivery) || has(Role::kApi)) {
-    need.outgoing += Outgoing(config.delivery.in_flight_max + config.delivery.slow_in_flight_max,
-                              config.net.connections_per_host_max);
+    need.outgoing += Outgoing(config.delivery.in_flight_max + config.delivery.slow_in_flight_max);
   }
   if (has(Role::kDelivery)) need.database += db.delivery_connections;
   const bool reads = has(Role::kWorker) || has(Role::kApi);

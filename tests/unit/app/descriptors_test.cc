@@ -38,10 +38,10 @@ TEST(Descriptors, EachRoleAddsWhatItMayOpen) {
   EXPECT_EQ(none.total(), none.database + none.rest);
   const DescriptorNeed api = NeedOfDescriptors(c, {Role::kApi});
   EXPECT_EQ(api.servers, 4000);
-  EXPECT_EQ(api.outgoing, 1000) << "tests of webhooks, to one host in two places";
+  EXPECT_EQ(api.outgoing, 1664) << "tests of webhooks: 128 for every 64 at once";
   EXPECT_EQ(api.database, none.database + 80);
   const DescriptorNeed worker = NeedOfDescriptors(c, {Role::kWorker});
-  EXPECT_EQ(worker.outgoing, 1000 + 2056) << "pages, and services in eight places";
+  EXPECT_EQ(worker.outgoing, 2 * 2048) << "pages, and services";
   EXPECT_EQ(worker.servers, 0);
   config::Config renders = c;
   renders.browser.pages_max = 4;
@@ -52,7 +52,7 @@ TEST(Descriptors, EachRoleAddsWhatItMayOpen) {
   EXPECT_EQ(worker.database, none.database + 100);
   const DescriptorNeed all = NeedOfDescriptors(c, AllRoles());
   EXPECT_EQ(all.servers, 4200);
-  EXPECT_EQ(all.outgoing, 3056 + 1000);
+  EXPECT_EQ(all.outgoing, 2 * 2048 + 1664);
   EXPECT_EQ(all.database, none.database + 280);
   EXPECT_EQ(all.total(), all.servers + all.outgoing + all.database + all.rest);
 }
