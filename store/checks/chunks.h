@@ -89,9 +89,8 @@ struct ClaimedChunk {
   int claims = 0;       // this one included
   bool counted = true;  // whether the database counts this claim already; else see CountTry
   int row_count = 0;
-  base::Timestamp due_at{};  // of the first of its ticks
-  base::Timestamp
-      starts_at{};  // of the last: ticks are cut ahead (kCutAhead), and none starts before
+  base::Timestamp due_at{};     // of the first of its ticks
+  base::Timestamp starts_at{};  // none starts before: they are cut ahead (kCutAhead)
   std::int64_t price_mc = 0;
   std::vector<LoadedPart> parts;
 };

@@ -21,7 +21,8 @@ namespace vedette::store {
 namespace {
 
 // Ticks that are closed at once, all rows with one outcome.
-void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome) {
+void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome,
+               base::Timestamp at) {
   if (ticks.empty()) return;
   // Monitor, tick, organisation, trigger, due, slots, rows, outcomes (empty where there are many).
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
@@ -43,7 +44,7 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
                sched.row_count, outcomes);
     passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
   }
-  tx.ExecLater<"tick_insert_closed">(closed, "outcome"_a = outcome);
+  tx.ExecLater<"tick_insert_closed">(closed, "outcome"_a = outcome, "at"_a = at);
   tx.ExecLater<"sched_pass_ticks">(passed);
 }
 
@@ -336,7 +337,7 @@ class ScheduledTicks {
     if (!opened_.empty()) {
       tx.ExecLater<"sched_open_ticks">(opened_, "started_at"_a = started_at);
     }
-    if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_);
+    if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_, "started_at"_a = started_at);
   }
 
  private:
@@ -365,7 +366,7 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
   const Queues queues = QueuesOf(tx, clock, ticks, bounds);
   // All of them together: what is cut ahead begins with the last of their slots.
   base::Timestamp started_at = queues.now;
-  for (const NewTick& tick : ticks) started_at = std::max(started_at, tick.due_at);
+  for (const NewTick& tick : ticks) started_at = std::max(started_at, tick.starts_at);
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
     const bool open =
@@ -386,7 +387,7 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
     }
     if (at_once) rows.push_back(whole);
   }
-  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap);
+  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap, started_at);
   scheduled.Write(tx, started_at);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   const auto held_of = [&](const domain::ChunkPart& part) {
@@ -412,9 +413,16 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
   return 1;
 }
 
-NewTick DueTick(SchedRow sched, base::Timestamp now, base::Timestamp due_by) {
-  const domain::DueSlots slots = sched.timetable().CollapseDue(sched.next_run_at, due_by);
+NewTick DueTick(SchedRow sched, base::Timestamp now, std::chrono::milliseconds ahead) {
+  const domain::Timetable timetable = sched.timetable();
   NewTick tick;
+  tick.starts_at = std::max(now, sched.next_run_at);
+  domain::DueSlots slots = timetable.CollapseDue(sched.next_run_at, tick.starts_at);
+  // A tick that is late would still be open when the slot comes that is so near.
+  if (slots.next_run_at <= now + ahead) {
+    tick.starts_at = slots.next_run_at;
+    slots = timetable.CollapseDue(sched.next_run_at, tick.starts_at);
+  }
   tick.tick_id = NextTickId(sched, now);
   tick.due_at = slots.due_at;
   tick.next_run_at = slots.next_run_at;
@@ -427,8 +435,9 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
                    domain::Outcome outcome) {
   std::vector<NewTick> ticks;
   ticks.reserve(due.size());
-  for (SchedRow& sched : due) ticks.push_back(DueTick(std::move(sched), now, now));
-  PassTicks(tx, ticks, outcome);
+  for (SchedRow& sched : due)
+    ticks.push_back(DueTick(std::move(sched), now, std::chrono::milliseconds(0)));
+  PassTicks(tx, ticks, outcome, now);
 }
 
 namespace {
@@ -458,7 +467,7 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     for (const auto& row : due) {
       Columns in(row);
       SchedRow sched = ReadSched(in, &result.now);
-      NewTick tick = DueTick(std::move(sched), result.now, result.now + domain::kCutAhead);
+      NewTick tick = DueTick(std::move(sched), result.now, domain::kCutAhead);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
       ticks.push_back(std::move(tick));
     }

@@ -51,6 +51,7 @@ struct NewTick {
   std::int64_t tick_id = 0;
   domain::TickTrigger trigger = domain::TickTrigger::kSchedule;
   base::Timestamp due_at{};
+  base::Timestamp starts_at{};    // now, or with the last of its slots, where that is to come
   base::Timestamp next_run_at{};  // of the monitor from now on
   std::int64_t slots = 0;
   bool spread = false;  // cut in portions over a share of the period
@@ -74,9 +75,9 @@ std::vector<HeldTick> ReadHeldTicks(Columns& in);
 // tick_id = greatest(the monitor's last + 1, the database clock in microseconds).
 std::int64_t NextTickId(const SchedRow& sched, base::Timestamp now);
 
-// The tick of a monitor that is due by `due_by`: missed slots collapsed, the next one by its
-// timetable.
-NewTick DueTick(SchedRow sched, base::Timestamp now, base::Timestamp due_by);
+// The tick of a monitor that is due, or will be within `ahead`: missed slots and one that is so
+// near collapsed, the next one by its timetable.
+NewTick DueTick(SchedRow sched, base::Timestamp now, std::chrono::milliseconds ahead);
 
 // Accounts for slots that came due and will not be cut (G7): ticks that are closed at once, all
 // rows with this outcome. `due` are locked rows.

@@ -76,8 +76,7 @@ set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @
 from picked p
 where c.id = p.id
 returning :chunk_columns, case when c.holder is not null then c.longest_s end as longest_s,
-  -- Its ticks are in the order in which they come due.
-  coalesce(timestamptz 'epoch' + c.due_us[cardinality(c.due_us)] * interval '1 microsecond', c.due_at) as starts_at,
+  coalesce(c.started_at, c.due_at) as starts_at,
   now(), p.counted,
   -- Asked once a chunk, not once for each of its monitors.
   (select o.monitors_run from organisation o where o.id = c.org_id)

@@ -8,7 +8,7 @@ s.monitor_id, s.org_id, s.team_id, s.tier, s.frequency_s, s.anchor_at, s.next_ru
 -- @outcomes are those of a small tick, or null; @outcome is what all rows of a large one have.
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, finished_at, slots, row_count,
                   outcomes, counts)
-select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, greatest(now(), u.due_at), greatest(now(), u.due_at), u.slots, u.row_count,
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, @at::timestamptz, @at::timestamptz, u.slots, u.row_count,
        u.outcomes,
        case when u.outcomes is null
             then array_fill(0::bigint, array[@outcome::int]) || u.row_count::bigint
@@ -19,7 +19,7 @@ from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::
 
 -- name: tick_insert_open
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
-select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, greatest(now(), u.due_at), u.slots, u.row_count
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, @started_at::timestamptz, u.slots, u.row_count
 from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::smallint[], @due_at::timestamptz[],
             @slots::int[], @row_count::int[])
   as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count)
