@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,10 +31,11 @@ struct Alarm::Impl {
 Alarm::Alarm(EventLoop& loop, std::function<void()> callback) : impl_(new Impl) {
   impl_->callback = std::move(callback);
   impl_->fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-  if (impl_->fd < 0 || uv_poll_init(loop.raw(), &impl_->handle, impl_->fd) != 0) {
-    const std::string reason = std::strerror(errno);
+  // An error of libuv's is one of the system, below zero.
+  const int result = impl_->fd < 0 ? -errno : uv_poll_init(loop.raw(), &impl_->handle, impl_->fd);
+  if (result != 0) {
     delete impl_;
-    throw std::runtime_error("cannot create a timer: " + reason);
+    throw std::runtime_error(std::string("cannot create a timer: ") + uv_strerror(result));
   }
   impl_->handle.data = impl_;
   uv_poll_start(&impl_->handle, UV_READABLE,
