@@ -453,7 +453,7 @@ void Service::Impl::DrainRoles() {
   if (delivery_role) delivery_role->Drain();
 }
 
-Service::Service(config::Config config, std::set<Role> roles, const base::Clock& clock,
+Service::Service(const config::Config& config, std::set<Role> roles, const base::Clock& clock,
                  base::Logger log, std::vector<config::CellPort> cells)
     : impl_(std::make_unique<Impl>(config, std::move(roles), clock, log, std::move(cells))) {}
 

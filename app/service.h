@@ -24,8 +24,8 @@ namespace vedette::app {
 class Service {
  public:
   // `cells`: all cells, for the console; none: it shows its own.
-  Service(config::Config config, std::set<Role> roles, const base::Clock& clock, base::Logger log,
-          std::vector<config::CellPort> cells = {});
+  Service(const config::Config& config, std::set<Role> roles, const base::Clock& clock,
+          base::Logger log, std::vector<config::CellPort> cells = {});
   ~Service();
 
   // Binds the ports and starts the parts. Throws std::runtime_error with a sentence (port taken,

@@ -41,6 +41,12 @@ int ChunkRowsFor(std::chrono::milliseconds check, std::chrono::milliseconds targ
   return static_cast<int>(std::clamp<std::int64_t>(target / check, 1, rows_max));
 }
 
+bool PaceMoved(int known_ms, int took_ms) {
+  const int known = std::max(known_ms, kPaceFloorMs);
+  const int took = std::max(took_ms, kPaceFloorMs);
+  return took_ms > 0 && (took >= 2 * known || 2 * took <= known);
+}
+
 std::vector<ChunkPlan> PlanChunks(const std::vector<TickRows>& ticks, int rows_max) {
   std::vector<ChunkPlan> plans;
   // The chunk that still takes whole ticks, by what they must have in common: its index in plans,

@@ -53,6 +53,12 @@ struct ChunkPlan {
 // `rows_max`.
 int ChunkRowsFor(std::chrono::milliseconds check, std::chrono::milliseconds target, int rows_max);
 
+// Whether checks that took `took_ms` are worth a note beside `known_ms`, by which the chunks of
+// their monitor are cut (0 = not known, or none was made): twice as long, or half as long. Shorter
+// ones than kPaceFloorMs fill no chunk by their durations.
+inline constexpr int kPaceFloorMs = 8;
+bool PaceMoved(int known_ms, int took_ms);
+
 // A tick of up to its chunk_rows goes whole into one chunk, together with others of the same
 // organisation, team and tier that fit, in the order given: what fits is as many rows as
 // `rows_max`, and as much work as one tick's chunk_rows are. A large tick's rows are cut so that a

@@ -12,8 +12,7 @@
 namespace vedette::domain {
 
 // Ticks are cut, and their chunks claimed, this long before their slot, so that a check begins with
-// its slot and not some round trips behind it. What asks for the first slot that is not accounted
-// for asks from as much later on: those before are cut, or are passed over.
+// its slot and not some round trips behind it.
 inline constexpr std::chrono::milliseconds kCutAhead{20};
 
 struct DueSlots {

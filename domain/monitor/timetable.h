@@ -52,6 +52,9 @@ class Timetable {
 
   // The first slot strictly after `now`.
   base::Timestamp FirstAfter(base::Timestamp now) const;
+  // The first slot that is not accounted for at `now`: those before it are cut (kCutAhead), or are
+  // passed over.
+  base::Timestamp FirstToCut(base::Timestamp now) const { return FirstAfter(now + kCutAhead); }
 
   // What is due of a monitor whose next unaccounted slot is `next_run_at`: that and the slots after
   // it up to `now`. It need not be a slot of this timetable: the first check of a monitor comes at

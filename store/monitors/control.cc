@@ -100,7 +100,7 @@ void StartOrganisation(Transaction& tx, const base::Uuid& org_id) {
     Columns(row).Into("monitor_id"_a = &sched.monitor_id, "anchor_at"_a = &sched.anchor_at,
                       "frequency_s"_a = &sched.frequency_s, "schedule"_a = &sched.schedule_json,
                       "clock_timestamp"_a = &now);
-    starts.Add(sched.monitor_id, sched.timetable().FirstAfter(now + domain::kCutAhead));
+    starts.Add(sched.monitor_id, sched.timetable().FirstToCut(now));
   }
   tx.Exec<"sched_set_live">(starts, "live"_a = true);
 }
@@ -141,7 +141,7 @@ void SetMonitorStatus(Transaction& tx, const base::Uuid& monitor_id, MonitorStat
   }
   std::optional<base::Timestamp> next_run_at;
   if (live && !locked.live) {
-    next_run_at = sched.timetable().FirstAfter(locked.clock + domain::kCutAhead);
+    next_run_at = sched.timetable().FirstToCut(locked.clock);
   }
   Rows<Column<"monitor_id", base::Uuid>, Column<"next_run_at", std::optional<base::Timestamp>>> set;
   set.Add(monitor_id, next_run_at);

@@ -265,11 +265,9 @@ void ApplyTimetable(Transaction& tx, const base::Uuid& monitor_id, const Monitor
   if (!changed) return;
   // A slot that is about to be cut, and the first one of an anchor, stay due whatever follows.
   const bool first = next_run_at == anchor_at && !change.schedule_json;
-  const base::Timestamp cut_until = now + domain::kCutAhead;
-  if (live && (first || next_run_at <= cut_until)) return;
+  if (live && (first || next_run_at <= now + domain::kCutAhead)) return;
   const domain::Timetable timetable(anchor_at, change.frequency, change.schedule_json, monitor_id);
-  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
-                            "anchor_at"_a = timetable.FirstAfter(cut_until));
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id, "anchor_at"_a = timetable.FirstToCut(now));
 }
 
 }  // namespace

@@ -63,6 +63,18 @@ TEST(ChunkPlan, AChunkHasAsManyRowsAsItsMonitorsChecksTakeTheTargetFor) {
   EXPECT_EQ(rows(600'000), 1) << "a check of ten minutes is a chunk of its own";
 }
 
+TEST(ChunkPlan, ADurationIsNotedWhereItIsTwiceOrHalfWhatIsKnown) {
+  EXPECT_TRUE(PaceMoved(0, 16)) << "nothing is known";
+  EXPECT_FALSE(PaceMoved(0, 15));
+  EXPECT_TRUE(PaceMoved(100, 200));
+  EXPECT_FALSE(PaceMoved(100, 199));
+  EXPECT_FALSE(PaceMoved(100, 51));
+  EXPECT_TRUE(PaceMoved(100, 50));
+  EXPECT_FALSE(PaceMoved(100, 0)) << "no check was made";
+  EXPECT_FALSE(PaceMoved(1, 8)) << "short ones fill no chunk";
+  EXPECT_TRUE(PaceMoved(16, 1));
+}
+
 TEST(ChunkPlan, G10_EveryMonitorHasItsOwnSizeWhateverItsNeighboursTake) {
   TickRows slow = LargePortion(11, 0, 5);
   slow.chunk_rows = 2;
