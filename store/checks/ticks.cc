@@ -45,7 +45,7 @@ void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outco
     passed.Add(sched.monitor_id, tick.tick_id, tick.next_run_at);
   }
   tx.ExecLater<"tick_insert_closed">(closed, "outcome"_a = outcome, "at"_a = at);
-  tx.ExecLater<"sched_pass_ticks">(passed);
+  tx.ExecLater<"sched_pass_ticks">(passed, "at"_a = at);
 }
 
 // Whether a tick is spread over a share of its period: scheduled ones of big monitors, but the

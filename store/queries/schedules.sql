@@ -42,9 +42,9 @@ from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[
 where s.monitor_id = u.monitor_id
 
 -- name: sched_pass_ticks
--- Ticks that are closed at once: the monitor moves on, its open tick stays.
+-- Ticks that are closed at once, @at: the monitor moves on, its open tick stays.
 update monitor_sched s
-set last_tick_id = u.tick_id, last_run_at = now(), next_run_at = u.next_run_at
+set last_tick_id = u.tick_id, last_run_at = @at, next_run_at = u.next_run_at
 from unnest(@monitor_id::uuid[], @tick_id::bigint[], @next_run_at::timestamptz[]) as u(monitor_id, tick_id, next_run_at)
 where s.monitor_id = u.monitor_id
 
@@ -65,10 +65,11 @@ from unnest(@monitor_id::uuid[], @portion_at::timestamptz[], @portion_position::
 where s.monitor_id = u.monitor_id
 
 -- name: sched_closable
+-- A chunk is not due before its tick.
 select s.monitor_id, s.open_tick_id, s.open_rows
 from monitor_sched s
 where s.open_large and s.portion_at is null
-  and not exists (select from chunk c where c.monitor_id = s.monitor_id)
+  and not exists (select from chunk c where c.monitor_id = s.monitor_id and c.due_at >= s.open_due_at)
 limit @limit
 for update skip locked
 
