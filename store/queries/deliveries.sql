@@ -68,7 +68,7 @@ with picked as materialized (
 update delivery d
 set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token
 from picked p
-where d.id = p.id
+where d.id = any (array[p.id])
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
           d.type, d.created_at, d.attempts, d.replayed_at, d.replayed_attempts, d.channel_id, d.recipient_id
 
@@ -97,12 +97,12 @@ where d.id = any(@ids::uuid[])
 -- name: delivery_move
 update delivery d set endpoint_id = u.endpoint_id, available_at = now(), lease_token = null
 from unnest(@id::uuid[], @endpoint_id::uuid[]) as u(id, endpoint_id)
-where d.id = u.id
+where d.id = any (array[u.id])
 
 -- name: delivery_settle_delivered
 delete from delivery d
 using unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-where d.id = u.id and d.lease_token = u.token
+where d.id = any (array[u.id]) and d.lease_token = u.token
 
 -- name: delivery_settle_failed
 update delivery d
@@ -110,7 +110,7 @@ set state = u.state + :of_channel, attempts = u.attempts, lease_token = null, la
     available_at = now() + u.retry_ms * interval '1 millisecond'
 from unnest(@id::uuid[], @token::uuid[], @state::smallint[], @attempts::int[], @error::text[], @retry_ms::bigint[])
   as u(id, token, state, attempts, error, retry_ms)
-where d.id = u.id and d.lease_token = u.token
+where d.id = any (array[u.id]) and d.lease_token = u.token
 
 -- name: attempts_recorded
 -- Which of them are in history: their places in the arrays, from 0.
@@ -134,10 +134,10 @@ select unnest(@delivery_id::uuid[]), unnest(@attempt::int[]), unnest(@org_id::uu
 -- name: delivery_renew
 update delivery d set available_at = now() + @lease_ms * interval '1 millisecond'
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-where d.id = u.id and d.lease_token = u.token
+where d.id = any (array[u.id]) and d.lease_token = u.token
 returning d.id
 
 -- name: delivery_release
 update delivery d set available_at = now(), lease_token = null
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-where d.id = u.id and d.lease_token = u.token
+where d.id = any (array[u.id]) and d.lease_token = u.token

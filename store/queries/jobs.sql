@@ -254,7 +254,7 @@ with due as materialized (
   update job_chunk c
   set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token, claims = c.claims + 1
   from due d
-  where c.id = d.id
+  where c.id = any (array[d.id])
   returning c.id, c.job_id, c.org_id, c.lane, c.rank, c.block, c.part, c.claims, c.progress, c.due_at, c.done, c.suspect
 ), begun as (select job_id, block from claimed), :job_begun
 select id, job_id, org_id, lane, rank, block, part, claims, progress, due_at, done, suspect, now() from claimed
@@ -290,16 +290,16 @@ join job_part p on p.job_id = u.job_id and p.block = b.input and p.part = u.part
 with free as (
   select c.id
   from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-  join job_chunk c on c.id = u.id and c.lease_token = u.token
+  join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
   for update of c skip locked
 ), renewed as (
   update job_chunk c set available_at = now() + @lease_ms * interval '1 millisecond'
   from free f
-  where c.id = f.id
+  where c.id = any (array[f.id])
 )
 select c.id
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-join job_chunk c on c.id = u.id and c.lease_token = u.token
+join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
 
 -- name: job_chunk_put_back
 -- @delay_ms delays in ms; 0: given back, before what waits, its claim not counted; @waits_for what it waits for, 0:
@@ -308,8 +308,8 @@ with held as (
   select c.id, u.delay_ms, nullif(u.waits_for, 0) as waits_for
   from unnest(@id::uuid[], @token::uuid[], @delay_ms::bigint[], @waits_for::smallint[]) as u(id, token, delay_ms,
     waits_for)
-  join job_chunk c on c.id = u.id and c.lease_token = u.token
-  order by c.id
+  join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
+  order by u.id
   for update of c
 )
 update job_chunk c
@@ -320,14 +320,14 @@ set lease_token = null,
     claims = case when h.delay_ms = 0 then greatest(c.claims - 1, 0) else 0 end, waits_for = h.waits_for,
     suspect = null  -- the process that puts a chunk back lives: the try that was under way did not end it
 from held h
-where c.id = h.id
+where c.id = any (array[h.id])
 
 -- name: job_chunk_held
 select c.id, not o.locked as may_run
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-join job_chunk c on c.id = u.id and c.lease_token = u.token
+join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
 join organisation o on o.id = c.org_id
-order by c.id
+order by u.id
 
 -- name: job_chunk_suspect
 update job_chunk set suspect = @row where id = @id and lease_token = @token
@@ -353,8 +353,8 @@ for no key update of j
 select u.n, c.progress = u.progress as is_fresh, c.progress = u.progress + 1 as was_before
 from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
   progress, n)
-join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
-order by c.id
+join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token and c.job_id is not distinct from u.job_id
+order by u.id
 for update of c
 
 -- name: job_chunks_lock
@@ -401,7 +401,7 @@ set done = u.done, progress = u.progress + 1, claims = case when u.serial then c
     last_error = coalesce(u.last_error, c.last_error)
 from unnest(@id::uuid[], @progress::int[], @done::json[], @serial::boolean[], @last_error::text[]) as u(id, progress,
   done, serial, last_error)
-where c.id = u.id and c.progress = u.progress
+where c.id = any (array[u.id]) and c.progress = u.progress
 
 -- name: job_charge
 -- Charges and books, of the jobs @id that go on, @amount_mc for @rows rows. The end of a job charges what is due with
@@ -457,7 +457,7 @@ for no key update
 with taken as (
   select id from job_chunk where job_id = any(@job_ids::uuid[]) order by id for update
 ), gone as (
-  delete from job_chunk c using taken t where c.id = t.id returning c.job_id, c.block, c.part, c.done
+  delete from job_chunk c using taken t where c.id = any (array[t.id]) returning c.job_id, c.block, c.part, c.done
 ), kept as (
   insert into job_part (job_id, block, part, rows, row_count)
   select job_id, block, part, done -> 'rows', json_array_length(done -> 'rows') from gone where done is not null
