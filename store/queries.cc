@@ -16,6 +16,7 @@
 #include "domain/monitor/enums.h"
 #include "domain/monitor/schedule.h"
 #include "domain/search/documents.h"
+#include "domain/text/limits.h"
 #include "domain/workflow/run_schedule.h"
 #include "store/renders.h"
 
@@ -58,6 +59,7 @@ constexpr Number kNumbers[] = {
     {"recipient_suspended", domain::MailStatus::kSuspended},
     {"recipient_unsubscribed", domain::MailStatus::kUnsubscribed},
     {"event_completion", domain::EventType::kCompletion},
+    {"block_rows", domain::kBlockRows},
     {"outcome_none", domain::kNoOutcome},
     {"outcome_changed", domain::Outcome::kChanged},
     {"outcome_unchanged", domain::Outcome::kUnchanged},

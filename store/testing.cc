@@ -20,6 +20,7 @@ struct Safety {
 constexpr Safety kSafeties[] = {
     {"lease_fence", "record_lock_chunks", "record_lock_chunks_unfenced"},
     {"row_fence", "record_row_states", "record_row_states_unfenced"},
+    {"row_fence", "states_lock", "states_lock_unfenced"},
     {"reservation", "accounts_reserve", "accounts_reserve_nothing"},
     {"lease_renewal", "chunk_renew", "chunk_renew_not"},
     {"job_lease_fence", "job_chunk_lock", "job_chunk_lock_any_token"},

@@ -23,4 +23,4 @@ insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, ba
 select id, 0, gen_random_uuid(), org_id, decode(md5(n::text), 'hex'), json_build_object('company', 'Company ' || n),
   '{"employees": "100"}'
 from bench_monitor order by n;
-insert into row_state (monitor_id, position, last_run_at) select id, 0, now() - interval '1 day' from bench_monitor order by n;
+insert into state_block (monitor_id, block, outcomes, last_run_at) select id, 0, '\x00', now() - interval '1 day' from bench_monitor order by n;

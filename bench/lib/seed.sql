@@ -34,8 +34,9 @@ begin
              json_build_object('company', 'Company ' || n, 'domain', 'company' || n || '.example'),
              '{"country": "Sweden"}', json_build_object('employees', (100 + n % 900)::text)
       from generate_series(1, row_count) n;
-      insert into row_state (monitor_id, position, last_run_at)
-      select m, n - 1, now() - interval '1 day' from generate_series(1, row_count) n;
+      insert into state_block (monitor_id, block, outcomes, last_run_at)
+      select m, n / 256, decode(repeat('00', least(row_count - n, 256)), 'hex'), now() - interval '1 day'
+      from generate_series(0, row_count - 1, 256) n;
     end loop;
   end loop;
 end $$ language plpgsql;

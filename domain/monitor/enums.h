@@ -76,7 +76,7 @@ inline constexpr std::string_view kFeatureTestingMonitors = "testing_monitors";
 inline constexpr std::string_view kFeatureHighTier = "high_tier";
 inline constexpr std::string_view kFeatureXhigh = "xhigh";
 
-// How a check ended. The numbers are stored, one byte a check, in row_state, tick and check_log:
+// How a check ended. The numbers are stored, one byte a check, in state_block, tick and check_log:
 // never renumber.
 enum class Outcome : std::uint8_t {
   kChanged = 1,

@@ -10,6 +10,7 @@
 #include "domain/job/job.h"
 #include "domain/text/limits.h"
 #include "store/balances.h"
+#include "store/checks/state_blocks.h"
 #include "store/checks/ticks_sql.h"
 #include "store/endpoint_sql.h"
 #include "store/session_impl.h"
@@ -54,26 +55,17 @@ std::vector<LockedChunk> LockChunks(Transaction& tx, const std::vector<ChunkReco
   return locked;
 }
 
-void WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks) {
-  // Monitor, tick, first position, outcomes, end of what was looked at.
-  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"first", int>,
-       Column<"outcomes", std::string>, Column<"looked_until", std::int64_t>>
-      ranges;
-  std::int64_t expected = 0;
+// The row fence: everything else that is written stands for exactly these rows. False: see
+// WriteStates.
+bool WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks, StateWriting writing) {
+  std::vector<NewOutcomes> checks;
   for (const auto& chunk : chunks) {
     for (const OutcomeRange& range : chunk.record->ranges) {
-      ranges.Add(range.monitor_id, range.tick_id, range.first, Bytea(range.outcomes),
-                 Micros(chunk.record->looked_until));
-      expected += static_cast<std::int64_t>(range.outcomes.size()) -
-                  std::count(range.outcomes.begin(), range.outcomes.end(),
-                             static_cast<char>(domain::kNoOutcome));
+      checks.push_back({range.monitor_id, range.tick_id, range.first, range.outcomes,
+                        chunk.record->looked_until, !chunk.record->large});
     }
   }
-  if (expected == 0) return;
-  // The row fence: everything below stands for exactly these rows.
-  if (static_cast<std::int64_t>(tx.Exec<"record_row_states">(ranges).affected_rows()) != expected) {
-    throw std::logic_error("some rows of a leased chunk are recorded already");
-  }
+  return WriteStates(tx, checks, writing);
 }
 
 // The snapshot before, by the one that follows it.
@@ -240,19 +232,10 @@ HeldTick TickOf(const MonitorSpec& spec) {
   return tick;
 }
 
-// Whether a monitor whose checks took `took_ms` is worth a note beside `known_ms`, by which its
-// chunks are cut (0 = not known, or none was made): twice as long, or half as long. Shorter ones
-// than kPaceFloorMs fill no chunk by their durations.
-constexpr int kPaceFloorMs = 8;
-bool PaceMoved(int known_ms, int took_ms) {
-  const int known = std::max(known_ms, kPaceFloorMs);
-  const int took = std::max(took_ms, kPaceFloorMs);
-  return took_ms > 0 && (took >= 2 * known || 2 * took <= known);
-}
-
 // Whether the end of a tick that its chunk holds says something new of its monitor.
 bool TellsOfMonitor(const HeldTick& held, bool completed, bool failed, int check_ms) {
-  return (held.failing ? completed : failed && !completed) || PaceMoved(held.check_ms, check_ms);
+  return (held.failing ? completed : failed && !completed) ||
+         domain::PaceMoved(held.check_ms, check_ms);
 }
 
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed: those that
@@ -360,24 +343,44 @@ void RecordDeliveries(Transaction& tx, const std::vector<const DeliveryRecord*>&
       targets);
 }
 
+namespace {
+
+// Empty where a block of states is not as `writing` expects it; then nothing happened.
+std::optional<RecordResult> TryRecord(Session& session, const std::vector<ChunkRecord>& chunks,
+                                      std::chrono::milliseconds delivery_lease,
+                                      StateWriting writing) {
+  struct GiveUp {};
+  try {
+    return InTransaction(session, [&](Transaction& tx) {
+      RecordResult result;
+      result.read_at = session.impl().clock.SinceBoot();
+      const auto locked = LockChunks(tx, chunks, &result);
+      if (locked.empty()) return result;
+      // Before the schedules, as for who adds rows to a monitor.
+      if (!WriteRowStates(tx, locked, writing)) throw GiveUp();
+      WriteEvents(tx, locked, WriteSnapshots(tx, locked));
+      WriteFailedPages(tx, locked);
+      WriteRows(tx, locked);
+      WriteDeliveries(tx, locked, delivery_lease, &result.targets);
+      WriteChannelDeliveries(tx, locked);
+      WriteLog(tx, locked);
+      result.turns = CloseSmallTicks(tx, locked);
+      SettleMoney(tx, locked);
+      return result;
+    });
+  } catch (const GiveUp&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 RecordResult RecordChecks(Session& session, const std::vector<ChunkRecord>& chunks,
                           std::chrono::milliseconds delivery_lease) {
-  return InTransaction(session, [&](Transaction& tx) {
-    RecordResult result;
-    result.read_at = session.impl().clock.SinceBoot();
-    const auto locked = LockChunks(tx, chunks, &result);
-    if (locked.empty()) return result;
-    WriteRowStates(tx, locked);
-    WriteEvents(tx, locked, WriteSnapshots(tx, locked));
-    WriteFailedPages(tx, locked);
-    WriteRows(tx, locked);
-    WriteDeliveries(tx, locked, delivery_lease, &result.targets);
-    WriteChannelDeliveries(tx, locked);
-    WriteLog(tx, locked);
-    result.turns = CloseSmallTicks(tx, locked);
-    SettleMoney(tx, locked);
-    return result;
-  });
+  auto result = TryRecord(session, chunks, delivery_lease, StateWriting::kInPlace);
+  // Rows joined a monitor meanwhile, or a part of a block was recorded before.
+  if (!result) result = TryRecord(session, chunks, delivery_lease, StateWriting::kMerged);
+  return std::move(result.value());
 }
 
 }  // namespace vedette::store

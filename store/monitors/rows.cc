@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "domain/monitor/timetable.h"
+#include "store/checks/state_blocks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/snapshots.h"
 #include "store/sql.h"
@@ -114,9 +115,8 @@ void InsertRows(Transaction& tx, const base::Uuid& monitor_id, const base::Uuid&
     const int position = first_position + static_cast<int>(from);
     tx.Exec<"row_insert">("monitor_id"_a = monitor_id, "position"_a = position, "org_id"_a = org_id,
                           batch);
-    tx.Exec<"row_state_insert">("monitor_id"_a = monitor_id, "first"_a = position,
-                                "end"_a = first_position + static_cast<int>(until));
   }
+  AddStates(tx, monitor_id, first_position, first_position + static_cast<int>(rows.size()));
 }
 
 std::vector<base::Uuid> ReadRowIds(Transaction& tx, const base::Uuid& monitor_id, int count) {

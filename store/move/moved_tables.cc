@@ -28,7 +28,7 @@ constexpr MovedTable kTables[] = {
     {"endpoint", kOfOrg, "rows"},
     {"monitor", kOfOrg, "rows"},
     {"monitor_row", kOfMonitors, "rows"},
-    {"row_state", kOfMonitors, "states"},
+    {"state_block", kOfMonitors, "states"},
     {"event", kOfOrg, "events", "id"},
     {"tick", kOfMonitors, "ticks"},
     {"check_log", kOfMonitors, "ticks"},

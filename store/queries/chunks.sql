@@ -17,7 +17,8 @@ order by w.org_id
 -- name: chunk_walk_bounds
 -- The walk of chunk_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
 -- chunks or not. What waits in turn and what somebody's lease has ended of are far from each other in time (@apart_s):
--- of those in @org_ids the first begin at @turns_from, the second, where there are none of the first, at @ends_from.
+-- of those in @org_ids the first begin at @turns_from, the second, which are looked at where there are none of the first,
+-- at @ends_from.
 select o.id as org_id, coalesce(t.row_count, e.row_count) as row_count,
        case when t.row_count is null then e.monitor_id else t.monitor_id end as monitor_id,
        coalesce(t.available_at, e.available_at) as first_at, now()
@@ -29,9 +30,9 @@ left join lateral (select row_count, monitor_id, available_at from chunk
                      and available_at >= coalesce(b.turns_from, '-infinity')
                    order by available_at limit 1) t on true
 left join lateral (select row_count, monitor_id, available_at from chunk
-                   where org_id = o.id and available_at <= now()
+                   where t.row_count is null and org_id = o.id and available_at <= now()
                      and available_at >= greatest(b.ends_from, now() - @apart_s * interval '1 second')
-                   order by available_at limit 1) e on t.row_count is null
+                   order by available_at limit 1) e on true
 order by o.id
 
 -- fragment: chunk_columns
@@ -74,7 +75,7 @@ update chunk c
 set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token,
     claims = c.claims + case when p.counted then 1 else 0 end, holder = case when c.holder is not null then @token::uuid end
 from picked p
-where c.id = p.id
+where c.id = any (array[p.id])
 returning :chunk_columns, case when c.holder is not null then c.longest_s end as longest_s,
   coalesce(c.started_at, c.due_at) as starts_at,
   now(), p.counted,
@@ -111,7 +112,8 @@ coalesce((s.schedule ->> 'longest_s')::bigint, s.frequency_s) as frequency_s, s.
 r.id, r.is_active, r.subject, r.context, r.baseline, r.known, r.pending, r.struct_version
 
 -- fragment: checked_state_columns
-t.last_tick_id, t.outcome, t.last_run_at
+-- The state of the row at p.position, in the block b.
+:state_tick_id as last_tick_id, :state_outcome as outcome, :state_last_run_at as last_run_at
 
 -- fragment: parts_of_one_row
 -- n counts the parts from 1. Arrays are taken apart as in record.sql.
@@ -124,7 +126,7 @@ t.last_tick_id, t.outcome, t.last_run_at
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns, :open_tick_columns
 from :parts_of_one_row
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
-join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
+join state_block b on b.monitor_id = p.monitor_id and b.block = p.position / :block_rows
 join monitor m on m.id = p.monitor_id
 join monitor_sched s on s.monitor_id = p.monitor_id
 :spec_of_monitor
@@ -134,7 +136,7 @@ join monitor_sched s on s.monitor_id = p.monitor_id
 select p.n, r.position, :checked_row_columns, :checked_state_columns, :spec_columns
 from :parts_of_one_row
 join monitor_row r on r.monitor_id = p.monitor_id and r.position = p.position
-join row_state t on t.monitor_id = p.monitor_id and t.position = p.position
+join state_block b on b.monitor_id = p.monitor_id and b.block = p.position / :block_rows
 join monitor m on m.id = p.monitor_id
 :spec_of_monitor
 
@@ -144,22 +146,17 @@ select p.n, r.position, :checked_row_columns
 from unnest(@monitor_id::uuid[], @first::int[], @ending::int[]) with ordinality as p(monitor_id, first, ending, n)
 join monitor_row r on r.monitor_id = p.monitor_id and r.position >= p.first and r.position < p.ending
 
--- name: states_of_parts
-select p.n, t.position, :checked_state_columns
-from unnest(@monitor_id::uuid[], @first::int[], @ending::int[]) with ordinality as p(monitor_id, first, ending, n)
-join row_state t on t.monitor_id = p.monitor_id and t.position >= p.first and t.position < p.ending
-
 -- name: chunk_reserve
 -- Adds to the reservation; price and month are fixed at the first one.
 update chunk c
 set reserved_mc = c.reserved_mc + u.amount_mc, price_mc = u.price_mc, month = u.month
 from unnest(@id::uuid[], @amount_mc::bigint[], @price_mc::bigint[], @month::date[]) as u(id, amount_mc, price_mc, month)
-where c.id = u.id
+where c.id = any (array[u.id])
 
 -- name: chunk_renew
 update chunk c set available_at = now() + @lease_ms * interval '1 millisecond'
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-where c.id = u.id and c.lease_token = u.token
+where c.id = any (array[u.id]) and c.lease_token = u.token
 returning c.id
 
 -- name: chunk_release
@@ -167,7 +164,7 @@ returning c.id
 update chunk c set available_at = now() - @turn_back_s * interval '1 second', lease_token = null,
   claims = greatest(c.claims - 1, 0)
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-where c.id = u.id and c.lease_token = u.token
+where c.id = any (array[u.id]) and c.lease_token = u.token
 
 -- name: control_monitors
 -- Monitors, and rows of monitors (position not null), whose switches changed within @window_ms.

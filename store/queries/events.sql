@@ -117,10 +117,12 @@ order by tick_id desc
 limit @limit
 
 -- name: outcome_last
-select last_tick_id as tick_id, outcome
-from row_state
-where monitor_id = @monitor_id and position = @position and last_tick_id between @first and @last
-  and outcome = any (@outcomes::int[])
+select s.last_tick_id as tick_id, s.outcome
+from (select @monitor_id::uuid as monitor_id, @position::int as position) p
+cross join lateral (
+  :state_of_row
+) s
+where s.last_tick_id between @first and @last and s.outcome = any (@outcomes::int[])
 
 -- fragment: tick_columns
 tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts

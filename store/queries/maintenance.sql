@@ -160,7 +160,7 @@ with gone as (
                                    limit @limit)
   returning monitor_id, position
 ), states as (
-  delete from row_state s using gone where s.monitor_id = gone.monitor_id and s.position = gone.position
+  delete from state_block b using gone where b.monitor_id = gone.monitor_id and b.block = gone.position / :block_rows
 )
 select count(*) from gone
 

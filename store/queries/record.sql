@@ -5,28 +5,24 @@
 -- name: record_lock_chunks
 select c.id, c.reserved_mc, c.month, now(), :held_columns
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-join chunk c on c.id = u.id and c.lease_token = u.token
-order by c.id
+join chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
+order by u.id
 for update of c
 
--- fragment: row_states_update
-update row_state s
-set last_tick_id = r.tick_id,
-    outcome = get_byte(r.outcomes, s.position - r.first),
-    last_run_at = case when get_byte(r.outcomes, s.position - r.first) in (:outcome_changed, :outcome_unchanged)
-                       then r.looked_until else s.last_run_at end
-from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
-             unnest(@first::int[]) as first, unnest(@outcomes::bytea[]) as outcomes,
-             timestamptz 'epoch' + unnest(@looked_until::bigint[]) * interval '1 microsecond' as looked_until) as r
-where s.monitor_id = r.monitor_id
-  and s.position >= r.first and s.position < r.first + length(r.outcomes)
-  and get_byte(r.outcomes, s.position - r.first) <> :outcome_none
+-- fragment: whole_blocks_update
+update state_block b
+set tick_id = u.tick_id, last_run_at = u.looked_until, outcomes = u.outcomes, groups = null, group_ticks = null,
+    group_runs = null
+from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@block::int[]) as block,
+             unnest(@tick_id::bigint[]) as tick_id, unnest(@outcomes::bytea[]) as outcomes,
+             timestamptz 'epoch' + unnest(@looked_until::bigint[]) * interval '1 microsecond' as looked_until) as u
+where b.monitor_id = u.monitor_id and b.block = u.block and length(b.outcomes) = length(u.outcomes)
 
 -- name: record_row_states
--- @outcomes has one byte a position, 0 = none; what the completed checks looked at ended at @looked_until. The answer's
--- tag says how many rows it wrote: to return and count them would cost every check a row of its own.
-:row_states_update
-  and s.last_tick_id < r.tick_id
+-- Blocks all of whose rows were checked: whatever was known of them is written again. The answer's tag says how many were
+-- written: to return and count them would cost a monitor of one row a row of its own.
+:whole_blocks_update
+  and b.tick_id < u.tick_id
 
 -- name: record_snapshots
 -- Contents come in the order of their keys, each once, so that transactions that write the same ones wait for each
@@ -197,7 +193,7 @@ from unnest(@org_id::uuid[], @team_id::uuid[], @amount_mc::bigint[], @checks::in
 -- Chunks that go on: what is charged leaves the reservation, and progress resets the count of claims.
 update chunk c set reserved_mc = c.reserved_mc - u.amount_mc, claims = 0
 from unnest(@id::uuid[], @amount_mc::bigint[]) as u(id, amount_mc)
-where c.id = u.id
+where c.id = any (array[u.id])
 
 -- name: record_delete_chunks
 delete from chunk where id = any(@ids::uuid[])

@@ -2,7 +2,7 @@
 select id from monitor_row where monitor_id = @monitor_id and position >= @from and position < @until order by position
 
 -- fragment: row_columns
--- The columns of a monitor_row r with its row_state s.
+-- The columns of a monitor_row r with its state s.
 r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.known, r.seen, r.struct_version, r.is_active,
   r.disabled_reason, r.created_at, r.updated_at, s.last_run_at, s.outcome = :outcome_failed as failing
 
@@ -25,9 +25,7 @@ select :row_page_columns, removed, bytes_until from (
   select :row_columns, r.removed_at is not null as removed, b.bytes,
          sum(b.bytes) over (order by r.position rows unbounded preceding) as bytes_until
   from monitor_row r
-  cross join lateral (
-    select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
-  ) s
+  :state_of_r
   cross join lateral (
     select :row_bytes as bytes
   ) b
@@ -57,7 +55,7 @@ left join lateral (
 -- name: row_get
 select :row_columns, f.failing_since, f.failure_message
 from monitor_row r
-join row_state s on s.monitor_id = r.monitor_id and s.position = r.position
+:state_of_r
 :row_failure
 where r.id = @row_id and r.monitor_id = @monitor_id and r.removed_at is null
 
@@ -65,9 +63,7 @@ where r.id = @row_id and r.monitor_id = @monitor_id and r.removed_at is null
 -- Failures of the rows at @positions, which look as if they failed.
 select r.position, f.failing_since, f.failure_message
 from monitor_row r
-cross join lateral (
-  select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
-) s
+:state_of_r
 :row_failure
 where r.monitor_id = @monitor_id and r.position = any (@positions::int[])
 
@@ -82,9 +78,7 @@ select :row_page_columns, failing_since, failure_message, bytes_until from (
   from (
     select :row_columns, f.failing_since, f.failure_message
     from monitor_row r
-    cross join lateral (
-      select last_run_at, outcome from row_state where monitor_id = r.monitor_id and position = r.position offset 0
-    ) s
+    :state_of_r
     :row_failure
     where r.monitor_id = @monitor_id and r.position > @after and r.position <= @last and r.is_active
       and r.removed_at is null
@@ -105,9 +99,6 @@ insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, co
 select @monitor_id, @position::int + r.n - 1, r.id, @org_id, r.key_hash, r.subject, r.context, r.baseline
 from unnest(@id::uuid[], @key_hash::bytea[], @subject::json[], @context::json[], @baseline::json[])
      with ordinality as r(id, key_hash, subject, context, baseline, n)
-
--- name: row_state_insert
-insert into row_state (monitor_id, position) select @monitor_id, generate_series(@first::int, @end::int - 1)
 
 -- name: row_find_keys
 -- One look at the index a key, behind a fence: the planner, which expects to find something soon, would read the

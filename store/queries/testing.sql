@@ -5,13 +5,20 @@
 -- Any token will do.
 select c.id, c.reserved_mc, c.month, now(), :held_columns
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
-join chunk c on c.id = u.id
-order by c.id
+join chunk c on c.id = any (array[u.id])
+order by u.id
 for update of c
 
 -- name: record_row_states_unfenced
 -- Rows that are recorded already are recorded again.
-:row_states_update
+:whole_blocks_update
+
+-- name: states_lock_unfenced
+-- No row counts as checked yet.
+select b.monitor_id, b.block, 0::bigint as tick_id, b.last_run_at, b.outcomes, b.groups,
+       case when b.groups is not null then array_fill(0::bigint, array[cardinality(b.group_ticks)]) end as group_ticks,
+       b.group_runs
+:blocks_locked
 
 -- name: accounts_reserve_nothing
 select @org_id::uuid[], @amount_mc::bigint[]
@@ -25,8 +32,8 @@ select u.id, @lease_ms::bigint from unnest(@id::uuid[], @token::uuid[]) as u(id,
 select u.n, c.progress = u.progress as is_fresh, c.progress = u.progress + 1 as was_before
 from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
   progress, n)
-join job_chunk c on c.id = u.id and c.job_id = u.job_id
-order by c.id
+join job_chunk c on c.id = any (array[u.id]) and c.job_id is not distinct from u.job_id
+order by u.id
 for update of c
 
 -- name: job_chunk_lock_any_progress
@@ -34,8 +41,8 @@ for update of c
 select u.n, u.progress >= 0 as is_fresh, false as was_before
 from unnest(@job_id::uuid[], @id::uuid[], @token::uuid[], @progress::int[]) with ordinality as u(job_id, id, token,
   progress, n)
-join job_chunk c on c.id = u.id and c.lease_token = u.token and c.job_id = u.job_id
-order by c.id
+join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token and c.job_id is not distinct from u.job_id
+order by u.id
 for update of c
 
 -- name: job_chunk_progress_any
@@ -44,7 +51,7 @@ set done = u.done, progress = u.progress + 1, claims = case when u.serial then c
     last_error = coalesce(u.last_error, c.last_error)
 from unnest(@id::uuid[], @progress::int[], @done::json[], @serial::boolean[], @last_error::text[]) as u(id, progress,
   done, serial, last_error)
-where c.id = u.id
+where c.id = any (array[u.id])
 
 -- name: job_insert_unreserved
 -- The balance is taken, and nothing says for what.

@@ -53,7 +53,11 @@ where monitor_id = @monitor_id and tick_id = @tick_id and finished_at is null
 select tick_id from tick where monitor_id = @monitor_id and tick_id < @before order by tick_id desc limit @limit
 
 -- name: tick_last
-select last_tick_id from row_state where monitor_id = @monitor_id and position = @position
+select s.last_tick_id
+from (select @monitor_id::uuid as monitor_id, @position::int as position) p
+cross join lateral (
+  :state_of_row
+) s
 
 -- name: tick_list
 select :tick_columns

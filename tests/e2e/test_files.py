@@ -73,9 +73,9 @@ def test_a_killed_importer_goes_on_and_adds_no_row_twice(binary, database, tmp_p
         wait_until("rows to be added", lambda: database.value("select row_count from monitor_sched") > done)
         holder = psycopg2.connect(database.url)
         # A part's rows are written, its states not yet.
-        holder.cursor().execute("lock table row_state in exclusive mode")
+        holder.cursor().execute("lock table state_block in exclusive mode")
         wait_until("the importer to wait", lambda: database.value(
-            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%row_state%%'"))
+            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%state_block%%'"))
         service.kill()
         done = database.value("select row_count from monitor_sched")
         assert 0 < done < rows, done

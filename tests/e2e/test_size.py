@@ -71,12 +71,12 @@ def copied_per_second(database, file):
     return ROWS / took
 
 
-NUMBERS = {"outcome_failed": "3", "event_error": "1"}  # domain/monitor/enums.h
+NUMBERS = {"outcome_failed": "3", "event_error": "1", "block_rows": "256"}  # of domain/
 
 
 def statement(name):
     """A statement of ours as it is sent, with the fragments that it is made of."""
-    text = (ROOT / "store" / "queries" / "rows.sql").read_text()
+    text = "".join((ROOT / "store" / "queries" / of).read_text() for of in ("rows.sql", "states.sql"))
     _, *pieces = re.split(r"^-- (name|fragment): (\w+)\n", text, flags=re.MULTILINE)
     texts = {(kind, of): body for kind, of, body in zip(pieces[::3], pieces[1::3], pieces[2::3])}
 
@@ -146,7 +146,7 @@ def stall(service, tenant, monitor):
 
 
 def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, database, file, capsys):
-    for table in ("monitor_row", "row_state"):  # the worst case: nothing is known of what grew
+    for table in ("monitor_row", "state_block"):  # the worst case: nothing is known of what grew
         database.rows(f"alter table {table} set (autovacuum_enabled = off)")
     tenant = service.organisation()
     memory = PeakMemory(service.process.pid)
@@ -207,7 +207,7 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
     judge_plans()
     size, rows = peak_of("detail", lambda: detail_bytes_and_rows(service, tenant, monitor))
     assert rows == ROWS
-    database.rows("vacuum analyze monitor_row, row_state")
+    database.rows("vacuum analyze monitor_row, state_block")
     first, last = judge_plans()
 
     def stalled():

@@ -11,7 +11,7 @@ from fleet import FAKETIME, LEASE_MS
 
 LEASE_S = LEASE_MS / 1000
 COMMITS = {
-    "worker": ["record_lock_chunks", "chunk_claim", "record_row_states", "job_claim", "job_chunk_lock", "job_charge",
+    "worker": ["record_lock_chunks", "chunk_claim", "record_row_states", "states_write", "job_claim", "job_chunk_lock", "job_charge",
                "job_finish"],
     "delivery": ["attempt_insert", "delivery_claim"],
     "scheduler": ["chunk_insert", "tick_close_large", "sched_open_ticks", "workflow_slot_decide", "workflow_schedule_claim"],

@@ -27,7 +27,7 @@ def test_a_commit_without_an_answer_is_recorded_once(scenario, disabled):
     s = scenario(disabled)
     s.first_tick(s.work1)
     s.hold(["work1"], range(ROWS // 2, ROWS))
-    s.work1.proxy.cut_commit_of("record_row_states_unfenced" if disabled else "record_row_states")
+    s.work1.proxy.cut_commit_of("states_lock_unfenced" if disabled else "states_lock")
     t0 = time.monotonic()
     s.trigger()
     wait_until("the cut", lambda: s.work1.proxy.cut_done == 1)

@@ -146,13 +146,16 @@ TEST_F(ApiTags, TheFileHasEveryRowWithItsPresentValues) {
 
 TEST_F(ApiTags, AFileOfManyRowsComesInPieces) {
   const std::string id = NewMonitor();
-  Sql("with rows as (insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, "
-      "baseline) select '" +
+  Sql("insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, baseline) "
+      "select '" +
       id + "', n, gen_random_uuid(), '" + acme.org_id +
       "', decode(md5(n::text), 'hex'), json_build_object('domain', 'd' || n || '.example'), '{}' "
-      "from generate_series(2, 9999) n returning position) insert into row_state (monitor_id, "
-      "position) select '" +
-      id + "', position from rows returning 1");
+      "from generate_series(2, 9999) n returning 1");
+  Sql("insert into state_block (monitor_id, block, outcomes) select '" + id +
+      "', n / 256, decode(repeat('00', least(10000 - n, 256)), 'hex') from generate_series(0, "
+      "9999, "
+      "256) n on conflict (monitor_id, block) do update set outcomes = excluded.outcomes "
+      "returning 1");
   Sql("update monitor_sched set row_count = 10000, active_row_count = 10000 returning 1");
   const Reply file = Ask("GET", "/monitors/" + id + "/export.csv");
   EXPECT_EQ(std::count(file.raw.body.begin(), file.raw.body.end(), '\n'), 10'001);

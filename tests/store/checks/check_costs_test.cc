@@ -12,6 +12,7 @@
 #include <string>
 
 #include "config/role_config.h"
+#include "domain/text/limits.h"
 #include "tests/store/support/allocation_count.h"
 #include "tests/store/support/worker_support.h"
 
@@ -23,6 +24,7 @@ struct Shape {
   int monitors;
   int rows;  // of each
   int checks() const { return monitors * rows; }
+  int blocks() const { return monitors * ((rows + domain::kBlockRows - 1) / domain::kBlockRows); }
 };
 constexpr Shape kBig{2, 2048};    // large ticks, whole chunks
 constexpr Shape kOneRow{512, 1};  // many ticks in a chunk
@@ -79,8 +81,8 @@ class CheckCosts : public WorkerTest {
     costs.wal_bytes = (Lsn() - wal) / checks;
     costs.allocations = static_cast<double>(after - before) / checks;
     // The worker's sessions have ended, and with that told what they did.
-    Eventually("select n_tup_upd >= " + std::to_string(shape.checks()) +
-                   " from pg_stat_user_tables where relname = 'row_state'",
+    Eventually("select n_tup_upd >= " + std::to_string(shape.blocks()) +
+                   " from pg_stat_user_tables where relname = 'state_block'",
                "t");
     costs.transactions =
         (Statements("chunk_walk") + Statements("chunk_claim") + Statements("record_lock_chunks")) /
@@ -148,14 +150,14 @@ TEST_F(CheckCosts, OfMonitorsOfOneRow) {
 // foreign key's trigger has each update of the row read the version before once more.
 TEST_F(CheckCosts, OfConstraintsWhereEveryCheckWrites) {
   for (const char* table :
-       {"delivery", "event", "monitor_row", "monitor_sched", "row_state", "tick"}) {
+       {"delivery", "event", "monitor_row", "monitor_sched", "state_block", "tick"}) {
     EXPECT_LE(std::stoi(Sql(fmt::format("select count(*) from pg_constraint where contype = 'c' "
                                         "and conrelid = '{}'::regclass",
                                         table))),
               1)
         << table;
   }
-  for (const char* table : {"delivery", "event", "monitor_sched", "row_state", "tick"}) {
+  for (const char* table : {"delivery", "event", "monitor_sched", "state_block", "tick"}) {
     EXPECT_EQ(
         Sql(fmt::format("select count(*) from pg_trigger where tgrelid = '{}'::regclass", table)),
         "0")

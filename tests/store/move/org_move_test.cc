@@ -359,7 +359,7 @@ TEST_F(OrgMoveTest, WhatChangesWhileItIsCopiedIsBrought) {
     if (point != "draining") return;
     Sql("update monitor_row set known = '{\"price\": 2}' where position = 1 and monitor_id = '" +
         monitor + "'");
-    Sql("delete from row_state where position = 2 and monitor_id = '" + monitor + "'");
+    Sql("delete from state_block where monitor_id = '" + monitor + "'");
     Sql("delete from monitor_row where position = 2 and monitor_id = '" + monitor + "'");
     Sql("delete from event where org_id = " + id);
     Sql(

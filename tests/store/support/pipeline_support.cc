@@ -80,8 +80,8 @@ base::Uuid PipelineTest::NewMonitor(const MonitorOptions& options) {
       "select '{0}', n, gen_random_uuid(), '{1}', decode(md5(n::text), 'hex'), '{{\"domain\": "
       "\"a\"}}', "
       "'{{}}' from generate_series(0, {5} - 1) n;"
-      "insert into row_state (monitor_id, position) select '{0}', n from generate_series(0, {5} - "
-      "1) n",
+      "insert into state_block (monitor_id, block, outcomes) select '{0}', n / 256, "
+      "decode(repeat('00', least({5} - n, 256)), 'hex') from generate_series(0, {5} - 1, 256) n",
       id.ToString(), org_id, team, options.frequency_s, options.due, options.rows, url, endpoint));
   return id;
 }

@@ -353,7 +353,7 @@ TEST_F(WorkerTest, G12_WhatCannotBeRecordedNowIsRecordedOnceWhenItCan) {
   pqxx::connection connection(database.url());
   {
     pqxx::work blocker(connection);
-    blocker.exec("lock table row_state in share mode");
+    blocker.exec("lock table state_block in share mode");
     Until("a record failed",
           [this] { return Series("vedette_db_errors_total{query=\"record_row_states\"}") >= 3; });
   }
@@ -376,13 +376,13 @@ TEST_P(ShortDatabaseTest, G12_AShortageOfTheDatabaseFailsNoCheck) {
       "'short' "
       "using errcode = '" +
       std::string(GetParam()) + "'; end $$");
-  Sql("create trigger refuse before update on row_state for each statement execute function "
+  Sql("create trigger refuse before update on state_block for each statement execute function "
       "refuse()");
   Cut();
   Process process(*this);
   Until("records failed",
         [this] { return Series("vedette_db_errors_total{query=\"record_row_states\"}") >= 3; });
-  Sql("drop trigger refuse on row_state");
+  Sql("drop trigger refuse on state_block");
   UntilAllChunksAreDone();
   EXPECT_EQ(Outcomes(monitor), "3 unchanged");
   EXPECT_EQ(probe.starts(), 3U) << "no check is made twice for it";
@@ -402,7 +402,7 @@ TEST_F(WorkerTest, DrainEndsAlsoWhereTheDatabaseTakesNothing) {
   pqxx::connection connection(database.url());
   {
     pqxx::work blocker(connection);
-    blocker.exec("lock table row_state in share mode");
+    blocker.exec("lock table state_block in share mode");
     Process process(*this);
     Until("there is something to record", [this] { return sink.reserved == 3; });
     auto done = process.Drain();

@@ -1,0 +1,47 @@
+// The fleet's statements find rows of queues by their ids, also where the queue was empty when it
+// was last analyzed (docs/decisions/0009-plans-by-key.md).
+
+#include <fmt/format.h>
+
+#include <array>
+#include <pqxx/pqxx>
+
+#include "store/queries.h"
+#include "tests/store/support/pipeline_support.h"
+
+namespace vedette::test {
+namespace {
+
+using PlansTest = PipelineTest;
+
+TEST_F(PlansTest, RowsOfAQueueThatWasEmptyAreFoundByTheirIds) {
+  Sql("analyze chunk, delivery, job_chunk");
+  // A session of the fleet (kKeyedPlans of store/session.cc).
+  pqxx::connection connection(database.url());
+  pqxx::nontransaction work(connection);
+  work.exec(
+      "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; "
+      "set enable_hashjoin = off; set enable_mergejoin = off");
+  for (const std::string name :
+       {"record_lock_chunks", "record_progress", "record_delete_chunks", "chunk_claim",
+        "chunk_reserve", "chunk_renew", "chunk_release", "delivery_claim", "delivery_move",
+        "delivery_settle_delivered", "delivery_settle_failed", "delivery_renew", "delivery_release",
+        "job_claim", "job_chunk_lock", "job_chunk_renew", "job_chunk_put_back",
+        "job_chunk_progress", "job_chunk_held"}) {
+    work.exec(fmt::format("prepare {} as {}", name, store::QueryText(name)));
+    std::string nulls;
+    for (std::size_t i = 0; i < store::QueryParameters(name).size(); ++i) {
+      nulls += nulls.empty() ? "null" : ", null";
+    }
+    std::string plan;
+    for (const auto& row : work.exec(fmt::format("explain execute {}({})", name, nulls))) {
+      plan += row[0].as<std::string>() + "\n";
+    }
+    EXPECT_EQ(plan.find("Join Filter: (c.id"), std::string::npos) << name << "\n" << plan;
+    EXPECT_NE(plan.find("Index Cond: (id = ANY ("), std::string::npos) << name << "\n" << plan;
+    EXPECT_EQ(plan.find("Seq Scan"), std::string::npos) << name << "\n" << plan;
+  }
+}
+
+}  // namespace
+}  // namespace vedette::test
