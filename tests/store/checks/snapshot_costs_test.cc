@@ -74,6 +74,7 @@ TEST(ScanBounds, WhatStandsBeforeABoundWaitsForAMinuteAtMost) {
 TEST(ScanBounds, AScanOfManyKeysMayTakeLonger) {
   Bounds bounds;
   std::vector<Bounds::Seen> seen;
+  seen.reserve(1000);
   for (int key = 0; key < 1000; ++key) seen.push_back({key, kFirst, kArrives});
   ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick + 1000 * Bounds::kQuickEach, seen);
   EXPECT_EQ(bounds.Next(seconds(2)), Bounds::From::kBeginning);
