@@ -184,13 +184,19 @@ void ReadRow(Columns& in, LoadedRow* row) {
           "pending"_a = &row->pending, "struct_version"_a = &row->struct_version);
 }
 
+void Take(const RowState& state, const LoadedPart& part, LoadedRow* row) {
+  row->last_run_at = state.last_run_at;
+  if (state.last_tick_id >= part.part.tick_id) row->done = domain::Outcome{state.outcome};
+}
+
 // Reads :checked_state_columns.
 void ReadState(Columns& in, const PartRow& at) {
-  std::int64_t last_tick_id = 0;
-  std::optional<domain::Outcome> outcome;
-  in.Into("last_tick_id"_a = &last_tick_id, "outcome"_a = &outcome,
-          "last_run_at"_a = &at.row->last_run_at);
-  if (last_tick_id >= at.part->part.tick_id) at.row->done = outcome.value();
+  RowState state;
+  int outcome = 0;
+  in.Into("last_tick_id"_a = &state.last_tick_id, "outcome"_a = &outcome,
+          "last_run_at"_a = &state.last_run_at);
+  state.outcome = static_cast<std::uint8_t>(outcome);
+  Take(state, *at.part, at.row);
 }
 
 // The states of a block, of which some are of rows of the part.
@@ -198,10 +204,8 @@ void TakeStates(const std::vector<RowState>& states, int block, LoadedPart* part
   const int start = block * domain::kBlockRows;
   const int end = std::min(part->part.end, start + static_cast<int>(states.size()));
   for (int position = std::max(part->part.first, start); position < end; ++position) {
-    const RowState& state = states[static_cast<std::size_t>(position - start)];
-    LoadedRow& row = part->rows.at(static_cast<std::size_t>(position - part->part.first));
-    row.last_run_at = state.last_run_at;
-    if (state.last_tick_id >= part->part.tick_id) row.done = domain::Outcome{state.outcome};
+    Take(states[static_cast<std::size_t>(position - start)], *part,
+         &part->rows.at(static_cast<std::size_t>(position - part->part.first)));
   }
 }
 

@@ -41,9 +41,8 @@ std::vector<Portion> Divide(const std::vector<NewOutcomes>& checks) {
       const int block = at / domain::kBlockRows;
       const int until = std::min(end, (block + 1) * domain::kBlockRows);
       portions.push_back({&c, block, at % domain::kBlockRows,
-                          std::string_view(c.outcomes)
-                              .substr(static_cast<std::size_t>(at - c.first),
-                                      static_cast<std::size_t>(until - at))});
+                          c.outcomes.substr(static_cast<std::size_t>(at - c.first),
+                                            static_cast<std::size_t>(until - at))});
       at = until;
     }
   }

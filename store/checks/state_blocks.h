@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -50,7 +51,7 @@ struct NewOutcomes {
   base::Uuid monitor_id;
   std::int64_t tick_id = 0;
   int first = 0;
-  std::string outcomes;
+  std::string_view outcomes;  // of the caller's
   base::Timestamp looked_until{};
   bool all_rows = false;  // the monitor has no others
 };

@@ -118,10 +118,7 @@ limit @limit
 
 -- name: outcome_last
 select s.last_tick_id as tick_id, s.outcome
-from (select @monitor_id::uuid as monitor_id, @position::int as position) p
-cross join lateral (
-  :state_of_row
-) s
+from :state_at
 where s.last_tick_id between @first and @last and s.outcome = any (@outcomes::int[])
 
 -- fragment: tick_columns

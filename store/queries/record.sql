@@ -19,7 +19,7 @@ from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@block::int[]) as
 where b.monitor_id = u.monitor_id and b.block = u.block and length(b.outcomes) = length(u.outcomes)
 
 -- name: record_row_states
--- Blocks all of whose rows were checked: whatever was known of them is written again. The answer's tag says how many were
+-- Blocks all of whose rows were checked: nothing of what was known of them stays. The answer's tag says how many were
 -- written: to return and count them would cost a monitor of one row a row of its own.
 :whole_blocks_update
   and b.tick_id < u.tick_id

@@ -26,6 +26,13 @@ cross join lateral (
   :state_of_row
 ) s
 
+-- fragment: state_at
+-- The state s of the row at @position.
+(select @monitor_id::uuid as monitor_id, @position::int as position) p
+cross join lateral (
+  :state_of_row
+) s
+
 -- name: states_of_parts
 select p.n, b.block, :state_block_columns
 from unnest(@monitor_id::uuid[], @first::int[], @ending::int[]) with ordinality as p(monitor_id, first, ending, n)

@@ -54,10 +54,7 @@ select tick_id from tick where monitor_id = @monitor_id and tick_id < @before or
 
 -- name: tick_last
 select s.last_tick_id
-from (select @monitor_id::uuid as monitor_id, @position::int as position) p
-cross join lateral (
-  :state_of_row
-) s
+from :state_at
 
 -- name: tick_list
 select :tick_columns
