@@ -117,10 +117,10 @@ TEST_F(CheckCosts, OfBigMonitorsWhereTwoPercentChange) {
   if (VEDETTE_COUNTS_ALLOCATIONS == 0) GTEST_SKIP() << "costs are counted without sanitizers";
   const Costs costs =
       OfATick(kBig, {}, [](int n, int) { return n % 50 == 0 ? Price("2") : Price("1"); });
-  EXPECT_LT(costs.wal_bytes, 128) << Described(costs);
+  EXPECT_LT(costs.wal_bytes, 40) << Described(costs);
   EXPECT_LT(costs.transactions, 0.006) << Described(costs);
-  EXPECT_LT(costs.rows_written, 1.17) << Described(costs);
-  EXPECT_LT(costs.pages, 6.3) << Described(costs);
+  EXPECT_LT(costs.rows_written, 0.09) << Described(costs);
+  EXPECT_LT(costs.pages, 5.3) << Described(costs);
   EXPECT_LT(costs.allocations, 50.3) << Described(costs);
 }
 
@@ -129,8 +129,8 @@ TEST_F(CheckCosts, WhereEveryCheckWritesAnEventAndADelivery) {
   const Costs costs = OfATick(kBig, "http://hooks.example", [](int, int) { return Price("2"); });
   EXPECT_LT(costs.wal_bytes, 1600) << Described(costs);
   EXPECT_LT(costs.transactions, 0.0064) << Described(costs);
-  EXPECT_LT(costs.rows_written, 4.3) << Described(costs);
-  EXPECT_LT(costs.pages, 55) << Described(costs);
+  EXPECT_LT(costs.rows_written, 3.4) << Described(costs);
+  EXPECT_LT(costs.pages, 43) << Described(costs);
   // All deliveries of a chunk are of one monitor.
   EXPECT_LT(costs.monitors_read, 0.1) << Described(costs);
   EXPECT_LT(costs.allocations, 110) << Described(costs);
