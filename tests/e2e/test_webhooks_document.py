@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,15 @@ def listening(request, tmp_path):
         process.wait(30)
 
 
+def signed_with(secret, event_group_id):
+    """The body and the headers of a notification, signed."""
+    body = json.dumps({"type": "monitor.execution.failed", "monitor_id": "r", "event_group_id": event_group_id}).encode()
+    t = int(time.time())
+    signature = hmac.new(secret.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
+    return body, {"Service-Signature": f"t={t},v1={signature}", "Service-Event-Type": "monitor.execution.failed",
+                  "Service-Event-Id": event_group_id, "Service-Monitor-Id": event_group_id}
+
+
 def test_the_whole_receivers_take_a_live_delivery_once_and_refuse_a_forged_one(vedette, nginx, listening):
     nginx.write("page.html", "<title>A page</title>")
     tenant = vedette.organisation()
@@ -176,15 +186,25 @@ def test_the_whole_receivers_take_a_live_delivery_once_and_refuse_a_forged_one(v
         "struct": {"title": "css:title"}, "frequency": "30d", "webhook_url": told.url, "metadata": {"text": "\u00fc "}})
     ids = f"{monitor['id']} {monitor['rows'][0]['id']}"
     wait_until("the notification", lambda: told.lines() == [f"monitor.execution.completed {ids}"])
-    body = json.dumps({"type": "monitor.execution.failed", "monitor_id": "r", "event_group_id": "g"}).encode()
-    t = int(time.time())
-    signature = hmac.new(tenant.signing_secret.encode(), f"{t}.".encode() + body, hashlib.sha256).hexdigest()
-    headers = {"Service-Signature": f"t={t},v1={signature}", "Service-Event-Type": "monitor.execution.failed",
-               "Service-Event-Id": "g", "Service-Monitor-Id": "m"}
+    body, headers = signed_with(tenant.signing_secret, "m")
     assert [call("POST", told.url, raw=body, headers=headers).status for _ in range(2)] == [204, 204]
     assert call("POST", told.url, raw=body + b" ", headers=headers).status == 400
     wait_until("the second event", lambda: len(told.lines()) >= 2)
     assert told.lines()[1:] == ["monitor.execution.failed m r"], "a repetition counts once"
+
+
+def test_the_whole_receivers_say_every_event_of_those_that_come_at_once(listening):
+    told = listening("sk_whsec_of_this_test")
+
+    def posts(event_group_id):
+        body, headers = signed_with("sk_whsec_of_this_test", event_group_id)
+        return call("POST", told.url, raw=body, headers=headers).status
+
+    events = [f"e{number}" for number in range(120)]
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(posts, events)) == {204}
+    wait_until("every event", lambda: len(told.lines()) >= len(events))
+    assert sorted(told.lines()) == sorted(f"monitor.execution.failed {event} r" for event in events)
 
 
 def test_the_whole_receivers_take_the_callback_of_every_run(vedette, listening):
