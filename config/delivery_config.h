@@ -37,7 +37,7 @@ struct DeliveryConfig {
   std::size_t bodies_held_bytes_max = std::size_t{64}
                                       << 20;  // callbacks that the process sends now
   // Outcomes are gathered for this long, or until there are this many.
-  milliseconds settle_delay_ms{10};
+  milliseconds settle_delay_ms{20};
   int settle_max = 500;
   milliseconds drain_timeout_ms{11'000};  // for attempts in flight: a little more than timeout_ms
 

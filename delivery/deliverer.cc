@@ -259,7 +259,8 @@ lease::NextRun Deliverer::OnClaimed(store::DeliveryClaim claim) {
   const bool got = !claim.deliveries.empty();
   for (auto& delivery : claim.deliveries) Hold(std::move(delivery), false);
   Pump();
-  return round_goes_on || (more_ && got) ? lease::kAtOnce : lease::kAtPoll;
+  const bool again = round_goes_on || (more_ && got && !lanes_.HoldsMuch());
+  return again ? lease::kAtOnce : lease::kAtPoll;
 }
 
 void Deliverer::Hold(store::LeasedDelivery delivery, bool reserved) {
@@ -392,7 +393,7 @@ void Deliverer::LeaveLane(const base::Uuid& endpoint_id, domain::ReceiverState r
 }
 
 void Deliverer::OnSettled() {
-  if (more_) claims_.Wake();
+  if (more_ && !lanes_.HoldsMuch()) claims_.Wake();
   DrainStep();
 }
 

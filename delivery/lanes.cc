@@ -9,7 +9,7 @@ namespace {
 // A lane holds this many times what it may have under way: that, and what waits.
 constexpr std::size_t kHeldPerInFlight = 4;
 // Deliveries of a prompt receiver that are held for each attempt it may have under way.
-constexpr int kHeldPerReceiverInFlight = 16;
+constexpr int kHeldPerReceiverInFlight = 32;
 // Under way to a receiver that nobody knows yet: its first answer decides.
 constexpr int kNewReceiverMax = 2;
 // Receivers that are remembered; above it, idle ones are forgotten at once.
@@ -23,11 +23,15 @@ void OneLess(const base::Uuid& org_id, std::map<base::Uuid, std::size_t>* receiv
   if (--it->second == 0) receivers->erase(it);
 }
 
+std::size_t HeldMax(int in_flight_max) {
+  return kHeldPerInFlight * static_cast<std::size_t>(in_flight_max);
+}
+
 }  // namespace
 
 Lanes::Lane::Lane(int in_flight_max)
     : in_flight(static_cast<std::size_t>(in_flight_max), kReserve),
-      held(static_cast<std::size_t>(in_flight_max) * kHeldPerInFlight, kReserve) {}
+      held(HeldMax(in_flight_max), kReserve) {}
 
 Lanes::Lanes(const LaneLimits& limits)
     : limits_(limits), prompt_(limits.in_flight_max), slow_(limits.slow_in_flight_max) {}
@@ -243,6 +247,10 @@ Lanes::Room Lanes::RoomForClaims() {
   room.full.assign(full_.begin(), full_.end());
   room.prompt_ids = prompt_ids_;
   return room;
+}
+
+bool Lanes::HoldsMuch() const {
+  return slow_.held.used() == 0 && 2 * prompt_.held.used() > HeldMax(limits_.in_flight_max);
 }
 
 bool Lanes::IsPrompt(const base::Uuid& receiver_id) const {

@@ -65,6 +65,9 @@ class Lanes {
     std::shared_ptr<const std::vector<base::Uuid>> prompt_ids;  // sorted
   };
   Room RoomForClaims();
+  // More than half of what may be held of prompt receivers is held, and nothing of others: a claim
+  // would bring little, and costs a walk over the receivers. The one of the next poll is enough.
+  bool HoldsMuch() const;
   bool IsPrompt(const base::Uuid& receiver_id) const;
 
   // Forgets receivers that had nothing to do since the last call.

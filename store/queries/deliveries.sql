@@ -16,25 +16,23 @@ case when d.channel_id is null then 0 else :delivery_pending_of_channel end
 -- At most @endpoints_max endpoints that have pending deliveries, those behind @cursor; n counts them. One that
 -- maintenance has forgotten counts as available: its deliveries move to their monitor's present one when they are
 -- claimed.
-with recursive walk(endpoint_id, n) as (
-  (select endpoint_id, 1 from delivery where state :are_pending
-          and endpoint_id > @cursor order by endpoint_id limit 1)
+with recursive walk(endpoint_id, first_at, n) as (
+  (select endpoint_id, available_at, 1 from delivery where state :are_pending and endpoint_id > @cursor
+   order by endpoint_id, available_at limit 1)
   union all
-  select (select d.endpoint_id from delivery d where d.state :are_pending and d.endpoint_id > w.endpoint_id
-          order by d.endpoint_id limit 1), w.n + 1
+  select next.endpoint_id, next.available_at, w.n + 1
   from walk w
-  where w.endpoint_id is not null and w.n < @endpoints_max
+  cross join lateral (select d.endpoint_id, d.available_at from delivery d
+                      where d.state :are_pending and d.endpoint_id > w.endpoint_id
+                      order by d.endpoint_id, d.available_at limit 1) next
+  where w.n < @endpoints_max
 )
-select w.endpoint_id, coalesce(e.available_at <= now(), true) and first.available_at is not null as due,
+select w.endpoint_id, coalesce(e.available_at <= now(), true) and w.first_at <= now() as due,
        coalesce(e.failures, 0) as failures,
        coalesce(e.org_id, (select d.org_id from delivery d where d.state :are_pending
                                   and d.endpoint_id = w.endpoint_id limit 1)) as org_id,
-       first.available_at as first_at, now()
+       case when w.first_at <= now() then w.first_at end as first_at, now()
 from walk w left join endpoint e on e.id = w.endpoint_id
-left join lateral (select d.available_at from delivery d
-                   where d.state :are_pending and d.endpoint_id = w.endpoint_id and d.available_at <= now()
-                   order by d.available_at limit 1) first on true
-where w.endpoint_id is not null
 order by w.endpoint_id
 
 -- name: delivery_walk_bounds
@@ -51,13 +49,14 @@ left join lateral (select d.available_at from delivery d
 order by e.id
 
 -- name: delivery_claim
--- The oldest due ones, of each endpoint from @from_at on (null: from the beginning).
+-- The oldest due ones, of each endpoint from @from_at on (null: from the beginning). They are updated at their places,
+-- which their locks keep: a second look at the index would cost a sixth of the claim.
 with picked as materialized (
-  select d.id
+  select d.place
   from unnest(@endpoint_id::uuid[], @deliveries_max::int[], @from_at::timestamptz[])
     as s(endpoint_id, deliveries_max, from_at)
   cross join lateral (
-    select id from delivery
+    select ctid as place from delivery
     where state :are_pending and endpoint_id = s.endpoint_id and available_at <= now()
       and available_at >= coalesce(s.from_at, '-infinity')
     order by available_at
@@ -67,8 +66,7 @@ with picked as materialized (
 )
 update delivery d
 set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @token
-from picked p
-where d.id = any (array[p.id])
+where d.ctid = any (array(select place from picked))
 returning d.id, d.org_id, d.endpoint_id, d.monitor_id, d.row_id, d.job_id, d.block, d.job_status, d.event_group_id,
           d.type, d.created_at, d.attempts, d.replayed_at, d.replayed_attempts, d.channel_id, d.recipient_id
 

@@ -278,6 +278,22 @@ TEST(Lanes, ClaimsAreToldWhoIsPromptAndWhoHasEnough) {
   EXPECT_EQ(w.lanes.RoomForClaims().full, std::vector<base::Uuid>{Id(2)});
 }
 
+TEST(Lanes, MuchIsHeldWhileMoreThanHalfOfWhatMayBeWaits) {
+  World w(kWide);  // 400 may be held
+  for (int r = 1; r <= 5; ++r) w.MakePrompt(r);
+  for (int r = 1; r <= 4; ++r) w.Add(r, 50);
+  EXPECT_FALSE(w.lanes.HoldsMuch());
+  w.Add(5);
+  EXPECT_TRUE(w.lanes.HoldsMuch());
+  w.Add(6);
+  EXPECT_FALSE(w.lanes.HoldsMuch()) << "a receiver that nobody knows yet is not kept waiting";
+  w.Start();
+  w.EndOne(6);
+  EXPECT_TRUE(w.lanes.HoldsMuch());
+  w.EndOne(5);
+  EXPECT_FALSE(w.lanes.HoldsMuch());
+}
+
 TEST(Lanes, TheWaitingAreTakenAtOnceAndPlacesAreFree) {
   World w(kLimits);
   w.Add(1, 5);
