@@ -25,17 +25,21 @@ inline constexpr std::chrono::seconds kScanMargin{5};
 //                two scans from the beginning, one after the other, took long
 //   kBeginning --------------------------------------------------------------> kBounds
 //              <--------------------------------------------------------------
-//                kRest times what the shorter of them took has passed, or kRestMax
+//                kRest times what the shorter of them took has passed, or kRestMax,
+//                or two scans behind bounds, one after the other, took longer than the last of them
 //
-// A scan took long where it took more than kQuick and kQuickEach for each key that it visited. One
-// alone says nothing: the machine may have stood still.
+// A scan took long where it took more than kQuick and kQuickEach for each key that it visited: a
+// busy queue is scanned some fifty times a second, and a claim waits for it. One alone says
+// nothing: the machine may have stood still. A scan behind bounds visits all keys, those with
+// nothing in the queue, too: where there are many of them, and no snapshot, that takes longer.
 //
-// Nothing is left behind a bound for good. Once every kNear, and whenever nothing was found, a key
-// is scanned from a lower place: from where work arrives, less kScanMargin for transactions that
-// commit late. What arrives still lower (work that was given back, a transaction that committed
-// late) is found by the next scan from the beginning, after at most kRest times what such a scan
-// takes, and kRestMax: scans from the beginning are a fiftieth of the time, or one in kRestMax.
-// While they are quick, as they are where no snapshot is held for long, every scan is one.
+// Nothing is left behind a bound for good. Once every kNear, or kRest times what such a scan takes
+// where that is longer, and whenever nothing was found, a key is scanned from a lower place: from
+// where work arrives, less kScanMargin for transactions that commit late. What arrives still lower
+// (work that was given back, a transaction that committed late) is found by the next scan from the
+// beginning, after at most kRest times what such a scan takes, and kRestMax: scans from the
+// beginning are a fiftieth of the time, or one in kRestMax. While they are quick, as they are where
+// no snapshot is held for long, every scan is one.
 //
 // Times of the queue are the database's; those of this process are since boot. One thread at a
 // time.
@@ -43,7 +47,7 @@ template <typename Key>
 class ScanBounds {
  public:
   enum class From { kBeginning, kBounds };
-  static constexpr std::chrono::milliseconds kQuick{10};
+  static constexpr std::chrono::milliseconds kQuick{2};
   static constexpr std::chrono::microseconds kQuickEach{50};
   static constexpr int kRest = 50;
   static constexpr std::chrono::seconds kRestMax{60};
@@ -97,6 +101,8 @@ class ScanBounds {
       until_ = rest > SinceBoot{} ? ended + rest : SinceBoot{};
       last_slow_ = slow;
     }
+    in_vain_ = from == From::kBounds && took > last_slow_ ? in_vain_ + 1 : 0;
+    if (in_vain_ == 2) until_ = {};
     if (Next(ended) == From::kBeginning || bounds_.size() > kKeysMax) bounds_.clear();
     if (Next(ended) == From::kBeginning) return;
     for (const auto& [key, first, arrives] : seen) {
@@ -105,7 +111,7 @@ class ScanBounds {
       if (whole) bound.beginning_at = ended + rest;
       if (whole || bound.low_at <= began || !first) {
         bound.low = first ? std::min(*first, arrives) : arrives;
-        bound.low_at = first ? ended + kNear : ended;
+        bound.low_at = !first ? ended : ended + (whole ? kNear : std::max<SinceBoot>(rest, kNear));
       }
       bound.near = first.value_or(bound.low);
       bound.found = first.has_value();
@@ -123,6 +129,7 @@ class ScanBounds {
 
   SinceBoot until_{};
   SinceBoot last_slow_{};  // what the last scan from the beginning took; zero: it was quick
+  int in_vain_ = 0;        // scans behind bounds, one after the other, that took longer
   std::map<Key, Bound> bounds_;
 };
 

@@ -33,6 +33,9 @@ using Bounds = store::ScanBounds<int>;
 constexpr base::Timestamp kFirst{seconds(1'000'000)};
 constexpr base::Timestamp kArrives{seconds(1'000'100)};
 
+// A claim of chunks is made every 20 ms where much is due, and waits for its walk.
+static_assert(Bounds::kQuick <= milliseconds(2));
+
 // Scans of `key` from the beginning, the last of which took from `began` until `ended`.
 void ScanTwice(Bounds* bounds, nanoseconds began, nanoseconds ended,
                const std::vector<Bounds::Seen>& seen) {
@@ -100,6 +103,30 @@ TEST(ScanBounds, AScanBeginsWhereTheLastOneFoundSomethingAndOnceASecondWhereWork
                  {{1, later + seconds(1), kArrives + seconds(1)}});
   EXPECT_EQ(bounds.Of(1, milliseconds(3'500)), later + seconds(1));
   EXPECT_EQ(bounds.Of(1, seconds(4)), kArrives + seconds(1));
+}
+
+TEST(ScanBounds, BoundsThatAreSlowerThanTheBeginningAreGivenUp) {
+  Bounds bounds;
+  const auto scan = [&](milliseconds began, milliseconds took) {
+    bounds.Scanned(Bounds::From::kBounds, began, began + took, {{1, kFirst, kArrives}});
+  };
+  ScanTwice(&bounds, milliseconds(1'000), milliseconds(1'010), {{1, kFirst, kArrives}});
+  scan(milliseconds(1'020), milliseconds(11));
+  EXPECT_EQ(bounds.Next(milliseconds(1'031)), Bounds::From::kBounds) << "one alone says nothing";
+  scan(milliseconds(1'040), milliseconds(10));
+  scan(milliseconds(1'050), milliseconds(11));
+  scan(milliseconds(1'070), milliseconds(11));
+  EXPECT_EQ(bounds.Next(milliseconds(1'081)), Bounds::From::kBeginning);
+  EXPECT_EQ(bounds.Of(1, milliseconds(1'081)), std::nullopt);
+}
+
+TEST(ScanBounds, AScanFromWhereWorkArrivesIsRepeatedAfterFiftyTimesWhatItTook) {
+  Bounds bounds;
+  const base::Timestamp later = kArrives + seconds(50);
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives}});
+  bounds.Scanned(Bounds::From::kBounds, seconds(3), milliseconds(3'040), {{1, later, kArrives}});
+  EXPECT_EQ(bounds.Of(1, milliseconds(5'030)), later);
+  EXPECT_EQ(bounds.Of(1, milliseconds(5'040)), kArrives);
 }
 
 TEST(ScanBounds, WhereNothingWasFoundTheNextScanBeginsWhereWorkArrives) {
