@@ -238,7 +238,6 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
     return nullptr;
   }
   const store::DeliveryClaimLimits limits{.endpoints_max = kReceiversPerScanMax,
-                                          .per_endpoint_max = room.per_prompt_max,
                                           .per_slow_max = room.per_slow_max,
                                           .held = room.prompt,
                                           .slow_held = room.slow,
@@ -246,9 +245,9 @@ lease::Step<store::DeliveryClaim>::Job Deliverer::Claim() {
                                           .breaker_failures = config_.delivery.breaker_failures,
                                           .breaker_interval = config_.delivery.breaker_interval_ms,
                                           .lease = config_.delivery.lease_ms};
-  return [limits, cursor = scan_.cursor(), full = room.full, prompt_ids = room.prompt_ids,
+  return [limits, cursor = scan_.cursor(), full = room.full, prompt = room.prompt_receivers,
           bounds = bounds_](store::Session& session) {
-    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt_ids,
+    return store::ClaimDeliveries(session, cursor, base::Uuid::V4(), limits, full, *prompt,
                                   bounds.get());
   };
 }
@@ -315,7 +314,7 @@ void Deliverer::StartAttempt(const base::Uuid& delivery_id) {
     more_ = true;  // it is claimed again
     const base::Uuid endpoint_id = held.delivery.notification.endpoint_id;
     held_.erase(delivery_id);
-    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, Held::State::kLost);
+    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, Held::State::kLost, {});
     return;
   }
   held.state = Held::State::kSending;
@@ -339,7 +338,7 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
   const Held::State was = it->second.state;
   if (result.moved) {  // the next claim finds out where it goes
     Release({delivery_id});
-    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, was);
+    LeaveLane(endpoint_id, domain::ReceiverState::kUnknown, was, {});
     Pump();
     return;
   }
@@ -354,8 +353,9 @@ void Deliverer::OnSent(const base::Uuid& delivery_id, base::Timestamp attempted_
     metrics_.AddMails(*mail, 1);
   }
   const domain::ReceiverState receiver = ReceiverOf(result);
+  const auto took = result.duration;
   settler_.Add(RecordOf(std::move(delivery), attempted_at, next, std::move(result)));
-  LeaveLane(endpoint_id, receiver, was);
+  LeaveLane(endpoint_id, receiver, was, took);
   Pump();
 }
 
@@ -388,8 +388,8 @@ NextStep Deliverer::Decide(const store::LeasedDelivery& delivery, base::Timestam
 
 // The lane may give back what waits for a receiver that fails.
 void Deliverer::LeaveLane(const base::Uuid& endpoint_id, domain::ReceiverState receiver,
-                          Held::State was) {
-  Release(lanes_.Ended(endpoint_id, receiver, was == Held::State::kOverdue));
+                          Held::State was, std::chrono::microseconds took) {
+  Release(lanes_.Ended(endpoint_id, receiver, was == Held::State::kOverdue, took));
 }
 
 void Deliverer::OnSettled() {

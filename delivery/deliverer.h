@@ -105,7 +105,8 @@ class Deliverer {
   NextStep Decide(const store::LeasedDelivery& delivery, base::Timestamp attempted_at,
                   const SendResult& result);
   void OnSettled();
-  void LeaveLane(const base::Uuid& endpoint_id, domain::ReceiverState receiver, Held::State was);
+  void LeaveLane(const base::Uuid& endpoint_id, domain::ReceiverState receiver, Held::State was,
+                 std::chrono::microseconds took);
   void Release(const std::vector<base::Uuid>& delivery_ids);
   bool Idle() const;
   void OnDrainOverdue();

@@ -8,8 +8,14 @@ namespace {
 
 // A lane holds this many times what it may have under way: that, and what waits.
 constexpr std::size_t kHeldPerInFlight = 4;
-// Deliveries of a prompt receiver that are held for each attempt it may have under way.
-constexpr int kHeldPerReceiverInFlight = 32;
+// Deliveries of a prompt receiver that are held for each attempt it may have under way: as many as
+// it answers in kHeldFor, one after the other. So the lane holds much of one that answers at once,
+// in few claims, and has room for many that take their time.
+constexpr int kHeldPerReceiverMin = 2;
+constexpr int kHeldPerReceiverMax = 32;
+constexpr std::chrono::milliseconds kHeldFor{500};
+// The share of the newest answer in what a receiver's answers take.
+constexpr int kSmoothing = 8;
 // Under way to a receiver that nobody knows yet: its first answer decides.
 constexpr int kNewReceiverMax = 2;
 // Receivers that are remembered; above it, idle ones are forgotten at once.
@@ -83,12 +89,27 @@ void Lanes::Leave(const Receiver& receiver) {
   if (receiver.held() == 0) OneLess(receiver.org_id, &lane.receivers);
 }
 
+int Lanes::HeldMaxOf(const Receiver& receiver) const {
+  const bool prompt = receiver.pace == Pace::kPrompt;
+  return CapOf(receiver) * (prompt ? receiver.held_per_in_flight : 2);
+}
+
+// In steps of two, of which one up is taken later than the same one down, so that they are few.
+void Lanes::NoteTook(std::chrono::microseconds took, Receiver* receiver) {
+  int& held = receiver->held_per_in_flight;
+  const int before = held;
+  if (held == 0) held = kHeldPerReceiverMin;
+  const auto known = receiver->took;
+  receiver->took = known.count() == 0 ? took : known + (took - known) / kSmoothing;
+  while (held > kHeldPerReceiverMin && held * receiver->took > kHeldFor) held /= 2;
+  while (held < kHeldPerReceiverMax && 4 * held * receiver->took <= kHeldFor) held *= 2;
+  if (held != before) prompt_receivers_.reset();
+}
+
 bool Lanes::Reserve(const base::Uuid& org_id, const base::Uuid& receiver_id) {
   auto& [id, receiver] = Use(org_id, receiver_id);
   const Lane& lane = LaneOf(receiver);
-  const bool prompt = receiver.pace == Pace::kPrompt;
-  const auto most =
-      static_cast<std::size_t>(CapOf(receiver) * (prompt ? kHeldPerReceiverInFlight : 2));
+  const auto most = static_cast<std::size_t>(HeldMaxOf(receiver));
   if (receiver.failures >= limits_.failures_max || receiver.held() >= most ||
       !lane.held.MayTake(org_id)) {
     return false;
@@ -164,7 +185,7 @@ void Lanes::SetPace(ReceiverMap::value_type& entry, Pace pace) {
   Receiver& receiver = entry.second;
   if (receiver.pace == pace) return;
   Lane& from = LaneOf(receiver);
-  if ((receiver.pace == Pace::kPrompt) != (pace == Pace::kPrompt)) prompt_ids_.reset();
+  if ((receiver.pace == Pace::kPrompt) != (pace == Pace::kPrompt)) prompt_receivers_.reset();
   receiver.pace = pace;
   Lane& to = LaneOf(receiver);
   if (&from != &to) {
@@ -191,7 +212,7 @@ void Lanes::Overdue(const base::Uuid& receiver_id) {
 }
 
 std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, domain::ReceiverState state,
-                                     bool was_overdue) {
+                                     bool was_overdue, std::chrono::microseconds took) {
   auto& entry = Use(receiver_id);
   Receiver& receiver = entry.second;
   LaneOf(receiver).in_flight.GiveBack(receiver.org_id);
@@ -201,6 +222,7 @@ std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, domain::Rece
   if (state == domain::ReceiverState::kWorks) receiver.failures = 0;
   if (state == domain::ReceiverState::kFails) ++receiver.failures;
   if (state != domain::ReceiverState::kUnknown) {
+    NoteTook(took, &receiver);
     SetPace(entry, was_overdue || receiver.overdue > 0 ? Pace::kSlow : Pace::kPrompt);
   }
   std::vector<base::Uuid> given_back;
@@ -214,7 +236,7 @@ std::vector<base::Uuid> Lanes::Ended(const base::Uuid& receiver_id, domain::Rece
   }
   Queue(entry);
   if (receiver.held() == 0 && receivers_.size() > kReceiversKnownMax) {
-    prompt_ids_.reset();
+    prompt_receivers_.reset();
     receivers_.erase(receiver_id);
   }
   return given_back;
@@ -234,18 +256,17 @@ std::vector<base::Uuid> Lanes::TakeWaiting() {
 }
 
 Lanes::Room Lanes::RoomForClaims() {
-  if (!prompt_ids_) {
-    auto ids = std::make_shared<std::vector<base::Uuid>>();
+  if (!prompt_receivers_) {
+    auto receivers = std::make_shared<domain::PromptReceivers>();
     for (const auto& [id, receiver] : receivers_) {
-      if (receiver.pace == Pace::kPrompt) ids->push_back(id);
+      if (receiver.pace == Pace::kPrompt) receivers->emplace_back(id, HeldMaxOf(receiver));
     }
-    prompt_ids_ = std::move(ids);
+    prompt_receivers_ = std::move(receivers);
   }
   Room room{prompt_.held, slow_.held, slow_.in_flight};
-  room.per_prompt_max = limits_.per_receiver_max * kHeldPerReceiverInFlight;
   room.per_slow_max = kNewReceiverMax;
   room.full.assign(full_.begin(), full_.end());
-  room.prompt_ids = prompt_ids_;
+  room.prompt_receivers = prompt_receivers_;
   return room;
 }
 
@@ -261,7 +282,7 @@ bool Lanes::IsPrompt(const base::Uuid& receiver_id) const {
 void Lanes::ForgetIdle() {
   for (auto it = receivers_.begin(); it != receivers_.end();) {
     if (it->second.held() == 0 && !std::exchange(it->second.used, false)) {
-      if (it->second.pace == Pace::kPrompt) prompt_ids_.reset();
+      if (it->second.pace == Pace::kPrompt) prompt_receivers_.reset();
       it = receivers_.erase(it);
     } else {
       ++it;

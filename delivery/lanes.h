@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -47,9 +48,10 @@ class Lanes {
 
   // An attempt has been under way for too long to be called prompt. At most once an attempt.
   void Overdue(const base::Uuid& receiver_id);
-  // The result waits no more and is to be given back: the receiver fails.
+  // `took`: until the receiver's answer. The result waits no more and is to be given back: the
+  // receiver fails.
   std::vector<base::Uuid> Ended(const base::Uuid& receiver_id, domain::ReceiverState state,
-                                bool was_overdue);
+                                bool was_overdue, std::chrono::microseconds took);
 
   // Everything that waits, to be given back.
   std::vector<base::Uuid> TakeWaiting();
@@ -59,10 +61,9 @@ class Lanes {
     base::FairShares<base::Uuid> prompt;          // what organisations hold of prompt receivers,
     base::FairShares<base::Uuid> slow;            // of all others,
     base::FairShares<base::Uuid> slow_in_flight;  // and have under way to those
-    int per_prompt_max = 0;
     int per_slow_max = 0;
-    std::vector<base::Uuid> full;                               // of these none
-    std::shared_ptr<const std::vector<base::Uuid>> prompt_ids;  // sorted
+    std::vector<base::Uuid> full;  // of these none
+    std::shared_ptr<const domain::PromptReceivers> prompt_receivers;
   };
   Room RoomForClaims();
   // More than half of what may be held of prompt receivers is held, and nothing of others: a claim
@@ -83,6 +84,8 @@ class Lanes {
     int overdue = 0;   // of those in flight
     int failures = 0;  // in a row
     Pace pace = Pace::kNew;
+    std::chrono::microseconds took{};  // from request to answer, smoothed; zero: not known
+    int held_per_in_flight = 0;        // of a prompt one
     bool queued = false;
     bool used = true;  // since the last ForgetIdle
     std::size_t held() const {
@@ -100,6 +103,8 @@ class Lanes {
 
   Lane& LaneOf(const Receiver& receiver);
   int CapOf(const Receiver& receiver) const;
+  int HeldMaxOf(const Receiver& receiver) const;
+  void NoteTook(std::chrono::microseconds took, Receiver* receiver);
   ReceiverMap::value_type& Use(const base::Uuid& receiver_id);
   ReceiverMap::value_type& Use(const base::Uuid& org_id, const base::Uuid& receiver_id);
   void Enter(const Receiver& receiver);
@@ -112,8 +117,8 @@ class Lanes {
   Lane prompt_;
   Lane slow_;
   ReceiverMap receivers_;
-  std::set<base::Uuid> full_;                                  // receivers of which enough waits
-  std::shared_ptr<const std::vector<base::Uuid>> prompt_ids_;  // null: has to be made again
+  std::set<base::Uuid> full_;  // receivers of which enough waits
+  std::shared_ptr<const domain::PromptReceivers> prompt_receivers_;  // null: to be made again
 };
 
 // In which order claims visit receivers: in rounds over all of them, one scan of bounded length

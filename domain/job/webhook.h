@@ -62,6 +62,9 @@ enum class ReceiverState {
   kUnknown,  // no request was made
 };
 
+// Receivers that answer promptly, sorted, and how many deliveries of each a claim may take.
+using PromptReceivers = std::vector<std::pair<base::Uuid, int>>;
+
 // Why an attempt failed is a class and a sentence, "timeout: no answer within 10 s": the class.
 std::string_view ErrorClass(std::string_view error);
 // The class where the organisation's secrets could not be read.

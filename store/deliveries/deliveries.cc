@@ -78,7 +78,7 @@ std::vector<WalkedEndpoint> ScanEndpoints(Transaction& tx, const base::Clock& cl
 
 Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
                      DeliveryClaimLimits limits, const std::vector<base::Uuid>& full,
-                     const std::vector<base::Uuid>& prompt, base::Uuid* next_cursor) {
+                     const domain::PromptReceivers& prompt, base::Uuid* next_cursor) {
   Shares shares;
   std::vector<base::Uuid> to_try;
   for (const WalkedEndpoint& endpoint : walked) {
@@ -89,8 +89,9 @@ Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
     }
     const bool failing = endpoint.failures >= limits.breaker_failures;
     int n = 0;
-    if (!failing && std::binary_search(prompt.begin(), prompt.end(), endpoint.id)) {
-      n = TakeShare(endpoint.org_id, limits.per_endpoint_max, &limits.held);
+    const auto it = std::lower_bound(prompt.begin(), prompt.end(), std::pair(endpoint.id, 0));
+    if (!failing && it != prompt.end() && it->first == endpoint.id) {
+      n = TakeShare(endpoint.org_id, it->second, &limits.held);
     } else if (limits.slow_in_flight.MayTake(endpoint.org_id)) {
       n = TakeShare(endpoint.org_id, failing ? 1 : limits.per_slow_max, &limits.slow_held);
     }
@@ -185,7 +186,7 @@ void TakeClaimed(Transaction& tx, std::vector<LeasedDelivery> claimed, DeliveryC
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& full,
-                              const std::vector<base::Uuid>& prompt,
+                              const domain::PromptReceivers& prompt,
                               ScanBounds<base::Uuid>* bounds) {
   return InTransaction(session, [&](Transaction& tx) {
     const base::Clock& clock = session.impl().clock;

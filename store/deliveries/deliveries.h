@@ -38,9 +38,8 @@ struct DeliveryClaim {
 };
 
 struct DeliveryClaimLimits {
-  int endpoints_max;     // visited in one walk
-  int per_endpoint_max;  // taken of one that answers promptly
-  int per_slow_max;      // taken of one that does not, or is not known yet
+  int endpoints_max;  // visited in one walk
+  int per_slow_max;   // taken of one that does not answer promptly, or is not known yet
   // By organisation, what this process holds of the first kind and of the second; one that may not
   // take more of it gets none.
   base::FairShares<base::Uuid> held;
@@ -54,7 +53,7 @@ struct DeliveryClaimLimits {
 };
 
 // Due receivers from behind `cursor` on, none of the `full` ones, and their oldest due deliveries.
-// `prompt` are those that answer promptly; both are sorted. What organisations hold is shared out
+// The `full` ones are sorted. What organisations hold is shared out
 // as they are met (base/fair_share.h), so that receivers of one leave room for those of the next
 // (G10). `bounds` say where the scans begin, and learn from them; null: always at the beginning.
 // Deliveries whose monitor has no webhook_url any more die here (webhook_cleared), and those
@@ -63,7 +62,7 @@ struct DeliveryClaimLimits {
 DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const base::Uuid& token,
                               const DeliveryClaimLimits& limits,
                               const std::vector<base::Uuid>& full,
-                              const std::vector<base::Uuid>& prompt,
+                              const domain::PromptReceivers& prompt,
                               ScanBounds<base::Uuid>* bounds = nullptr);
 
 // The targets to which the monitors send now; every id has an entry in the answer.

@@ -419,7 +419,7 @@ TEST_F(BehindBounds, ANewDeliveryAndARetryAreClaimed) {
   store::ScanBounds<base::Uuid> bounds;
   Begin(&bounds);
   const base::FairShares<base::Uuid> room(100, 0.1);
-  const store::DeliveryClaimLimits room_for{200, 9, 9, room, room, room, 3, seconds(30), lease};
+  const store::DeliveryClaimLimits room_for{200, 9, room, room, room, 3, seconds(30), lease};
   const auto claim = [&] {
     return store::ClaimDeliveries(session, {}, base::Uuid::V4(), room_for, {}, {}, &bounds)
         .deliveries.size();

@@ -60,9 +60,9 @@ class ChannelDeliveryTest : public PipelineTest {
 
   store::DeliveryClaim Claim() {
     const base::FairShares<base::Uuid> room(100, 0.1);
-    return store::ClaimDeliveries(
-        session, {}, base::Uuid::V4(),
-        {200, 10, 10, room, room, room, 3, std::chrono::seconds(30), lease}, {}, {});
+    return store::ClaimDeliveries(session, {}, base::Uuid::V4(),
+                                  {200, 10, room, room, room, 3, std::chrono::seconds(30), lease},
+                                  {}, {});
   }
 
   base::Uuid NewMail(std::vector<std::string> addresses) {

@@ -43,7 +43,7 @@ class DeliveryTest : public PipelineTest {
 
   store::DeliveryClaimLimits Limits(int per_endpoint) const {
     const base::FairShares<base::Uuid> room(100, 0.1);
-    return {200, per_endpoint, per_endpoint, room, room, room, 3, std::chrono::seconds(30), lease};
+    return {200, per_endpoint, room, room, room, 3, std::chrono::seconds(30), lease};
   }
 
   store::AttemptRecord Attempt(const store::LeasedDelivery& d, AttemptEnd end) {

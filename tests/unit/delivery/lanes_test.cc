@@ -13,6 +13,7 @@ namespace {
 
 using vedette::test::Id;
 using End = domain::ReceiverState;
+using std::chrono::milliseconds;
 
 // The organisation of a receiver by its number: 1 to 999 are of one, 1000 to 1999 of the next.
 base::Uuid Org(int receiver) {
@@ -38,9 +39,10 @@ struct World {
     }
     return started;
   }
-  std::vector<base::Uuid> EndOne(int receiver, End end = End::kWorks, bool overdue = false) {
+  std::vector<base::Uuid> EndOne(int receiver, End end = End::kWorks, bool overdue = false,
+                                 milliseconds took = milliseconds(1)) {
     --under_way[receiver];
-    return lanes.Ended(Id(receiver), end, overdue);
+    return lanes.Ended(Id(receiver), end, overdue, took);
   }
   bool Reserve(int receiver) { return lanes.Reserve(Org(receiver), Id(receiver)); }
   // Attempts under way to the receivers of the organisation that this one is of.
@@ -271,11 +273,33 @@ TEST(Lanes, ClaimsAreToldWhoIsPromptAndWhoHasEnough) {
   w.Add(1, 4 + 4);
   w.Start();
   const Lanes::Room room = w.lanes.RoomForClaims();
-  EXPECT_EQ(*room.prompt_ids, (std::vector<base::Uuid>{Id(1), Id(3)}));
+  EXPECT_EQ(*room.prompt_receivers, (domain::PromptReceivers{{Id(1), 128}, {Id(3), 128}}));
   EXPECT_EQ(room.full, (std::vector<base::Uuid>{Id(1), Id(2)}));
   w.EndOne(1);
   w.Start();
   EXPECT_EQ(w.lanes.RoomForClaims().full, std::vector<base::Uuid>{Id(2)});
+}
+
+TEST(Lanes, OfAReceiverAsMuchIsHeldAsItAnswersInHalfASecond) {
+  World w(kLimits);
+  const auto held_max = [&] { return w.lanes.RoomForClaims().prompt_receivers->at(0).second; };
+  const auto answer = [&](milliseconds took, int times) {
+    for (int i = 0; i < times; ++i) {
+      w.Add(1);
+      w.Start();
+      w.EndOne(1, End::kWorks, false, took);
+    }
+  };
+  answer(milliseconds(1), 1);
+  EXPECT_EQ(held_max(), 4 * 32) << "at most";
+  answer(milliseconds(40), 50);
+  EXPECT_EQ(held_max(), 4 * 8);
+  answer(milliseconds(900), 50);
+  EXPECT_EQ(held_max(), 4 * 2) << "at least";
+  answer(milliseconds(40), 50);
+  EXPECT_EQ(held_max(), 4 * 4) << "a step up is taken later than the same one down";
+  answer(milliseconds(1), 90);
+  EXPECT_EQ(held_max(), 4 * 32);
 }
 
 TEST(Lanes, MuchIsHeldWhileMoreThanHalfOfWhatMayBeWaits) {
