@@ -36,10 +36,9 @@ TEST_F(PlansTest, RowsOfAQueueThatWasEmptyAreFoundByTheirIdsOrPlaces) {
       plan += row[0].as<std::string>() + "\n";
     }
     EXPECT_FALSE(std::regex_search(plan, std::regex("Join Filter: .*ANY"))) << name << "\n" << plan;
-    EXPECT_TRUE(
-        std::regex_search(plan, std::regex("Index Cond: \\(id = ANY|TID Cond: \\(ctid = ANY")))
-        << name << "\n"
-        << plan;
+    const char* const found =
+        name == "delivery_claim" ? "TID Cond: (ctid = ANY (" : "Index Cond: (id = ANY (";
+    EXPECT_NE(plan.find(found), std::string::npos) << name << "\n" << plan;
     EXPECT_EQ(plan.find("Seq Scan"), std::string::npos) << name << "\n" << plan;
   }
 }
