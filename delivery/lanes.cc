@@ -11,7 +11,6 @@ constexpr std::size_t kHeldPerInFlight = 4;
 // Deliveries of a prompt receiver that are held for each attempt it may have under way: as many as
 // it answers in kHeldFor, one after the other. So the lane holds much of one that answers at once,
 // in few claims, and has room for many that take their time.
-constexpr int kHeldPerReceiverMin = 2;
 constexpr int kHeldPerReceiverMax = 32;
 constexpr std::chrono::milliseconds kHeldFor{500};
 // The share of the newest answer in what a receiver's answers take.
@@ -91,19 +90,18 @@ void Lanes::Leave(const Receiver& receiver) {
 
 int Lanes::HeldMaxOf(const Receiver& receiver) const {
   const bool prompt = receiver.pace == Pace::kPrompt;
-  return CapOf(receiver) * (prompt ? receiver.held_per_in_flight : 2);
+  return CapOf(receiver) * (prompt ? receiver.held_per_in_flight : kHeldPerReceiverMin);
 }
 
 // In steps of two, of which one up is taken later than the same one down, so that they are few.
 void Lanes::NoteTook(std::chrono::microseconds took, Receiver* receiver) {
   int& held = receiver->held_per_in_flight;
   const int before = held;
-  if (held == 0) held = kHeldPerReceiverMin;
   const auto known = receiver->took;
   receiver->took = known.count() == 0 ? took : known + (took - known) / kSmoothing;
   while (held > kHeldPerReceiverMin && held * receiver->took > kHeldFor) held /= 2;
   while (held < kHeldPerReceiverMax && 4 * held * receiver->took <= kHeldFor) held *= 2;
-  if (held != before) prompt_receivers_.reset();
+  if (held != before && receiver->pace == Pace::kPrompt) prompt_receivers_.reset();
 }
 
 bool Lanes::Reserve(const base::Uuid& org_id, const base::Uuid& receiver_id) {

@@ -76,6 +76,9 @@ class Lanes {
 
  private:
   enum class Pace { kNew, kPrompt, kSlow };
+  // Deliveries that are held for each attempt that a receiver may have under way; of prompt ones
+  // up to kHeldPerReceiverMax.
+  static constexpr int kHeldPerReceiverMin = 2;
   struct Receiver {
     base::Uuid org_id;
     std::deque<base::Uuid> waiting;
@@ -85,7 +88,7 @@ class Lanes {
     int failures = 0;  // in a row
     Pace pace = Pace::kNew;
     std::chrono::microseconds took{};  // from request to answer, smoothed; zero: not known
-    int held_per_in_flight = 0;        // of a prompt one
+    int held_per_in_flight = kHeldPerReceiverMin;  // of a prompt one
     bool queued = false;
     bool used = true;  // since the last ForgetIdle
     std::size_t held() const {
