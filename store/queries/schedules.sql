@@ -65,11 +65,13 @@ from unnest(@monitor_id::uuid[], @portion_at::timestamptz[], @portion_position::
 where s.monitor_id = u.monitor_id
 
 -- name: sched_closable
--- A chunk is not due before its tick.
+-- A chunk is not due before its tick. The first one is looked for by key: `not exists` would be a join, whose other side is
+-- read whole where the queue was empty when it was last analyzed.
 select s.monitor_id, s.open_tick_id, s.open_rows
 from monitor_sched s
 where s.open_large and s.portion_at is null
-  and not exists (select from chunk c where c.monitor_id = s.monitor_id and c.due_at >= s.open_due_at)
+  and (select c.due_at from chunk c where c.monitor_id = s.monitor_id and c.due_at >= s.open_due_at
+       order by c.due_at limit 1) is null
 limit @limit
 for update skip locked
 
