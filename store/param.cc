@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <initializer_list>
 #include <limits>
 #include <stdexcept>
@@ -47,6 +48,7 @@ constexpr std::uint32_t kBigintType = 20;
 constexpr std::uint32_t kSmallintType = 21;
 constexpr std::uint32_t kIntType = 23;
 constexpr std::uint32_t kTextType = 25;
+constexpr std::uint32_t kTidType = 27;
 constexpr std::uint32_t kJsonType = 114;
 constexpr std::uint32_t kDoubleType = 701;
 constexpr std::uint32_t kTimestamptzType = 1184;
@@ -106,6 +108,22 @@ bool PutNarrow(std::int64_t value, std::string* out) {
   return true;
 }
 
+// The place of a row in its table, "(page,number)".
+bool PutPlace(std::string_view text, std::string* out) {
+  std::uint32_t page = 0;
+  std::uint16_t number = 0;
+  const char* const end = text.data() + text.size();
+  if (!text.starts_with('(')) return false;
+  const auto read_page = std::from_chars(text.data() + 1, end, page);
+  if (read_page.ec != std::errc() || read_page.ptr == end || *read_page.ptr != ',') return false;
+  const auto read_number = std::from_chars(read_page.ptr + 1, end, number);
+  if (read_number.ec != std::errc() || std::string_view(read_number.ptr, end) != ")") return false;
+  Put(std::int32_t{sizeof page + sizeof number}, out);
+  Put(page, out);
+  Put(number, out);
+  return true;
+}
+
 // Writes an element as another type takes it that its kind may be of. False: it cannot be.
 bool PutAs(ValueKind kind, std::uint32_t element_type, std::string_view bytes, std::string* out) {
   if (kind == ValueKind::kInteger) {
@@ -113,6 +131,7 @@ bool PutAs(ValueKind kind, std::uint32_t element_type, std::string_view bytes, s
     return element_type == kSmallintType && PutNarrow<std::int16_t>(Get(bytes), out);
   }
   if (kind != ValueKind::kText) return false;
+  if (element_type == kTidType) return PutPlace(bytes, out);
   if (element_type == kJsonbType) {
     Put(static_cast<std::int32_t>(bytes.size() + 1), out);
     out->push_back(kJsonbVersion);
@@ -281,9 +300,9 @@ bool Fits(ValueType type, std::uint32_t database_type) {
       return type.array ? one_of({2951}) : one_of({2950, 25});
     case ValueKind::kTime:  // timestamptz
       return type.array ? one_of({1185}) : one_of({1184});
-    case ValueKind::kText:  // text, varchar, name, json, jsonb, jsonpath, bytea, date
-      return type.array ? one_of({1009, 1015, 199, 3807, 1001, 1182})
-                        : one_of({25, 1043, 19, 114, 3802, 4072, 17, 1082});
+    case ValueKind::kText:  // text, varchar, name, json, jsonb, jsonpath, bytea, date, tid
+      return type.array ? one_of({1009, 1015, 199, 3807, 1001, 1182, 1010})
+                        : one_of({25, 1043, 19, 114, 3802, 4072, 17, 1082, 27});
   }
   return false;
 }

@@ -189,17 +189,9 @@ struct Statement {
 
 // Types whose arrays are passed in their binary form, by the names that statements give them.
 constexpr std::pair<std::string_view, std::uint32_t> kElementTypes[] = {
-    {"uuid", 2950},
-    {"bigint", 20},
-    {"int", 23},
-    {"smallint", 21},
-    {"boolean", 16},
-    {"text", 25},
-    {"json", 114},
-    {"jsonb", 3802},
-    {"bytea", 17},
-    {"timestamptz", 1184},
-    {"double precision", 701},
+    {"uuid", 2950},   {"tid", 27},     {"bigint", 20},        {"int", 23},
+    {"smallint", 21}, {"boolean", 16}, {"text", 25},          {"json", 114},
+    {"jsonb", 3802},  {"bytea", 17},   {"timestamptz", 1184}, {"double precision", 701},
     {"float8", 701},
 };
 

@@ -41,9 +41,10 @@ inline constexpr std::chrono::seconds kScanMargin{5};
 // beginning are a fiftieth of the time, or one in kRestMax. While they are quick, as they are where
 // no snapshot is held for long, every scan is one.
 //
-// Times of the queue are the database's; those of this process are since boot. One thread at a
-// time.
-template <typename Key>
+// A place is where something stands in the order of the queue: a time, or a time and what tells
+// those of one time apart. Times of the queue are the database's; those of this process are since
+// boot. One thread at a time.
+template <typename Key, typename Place = base::Timestamp>
 class ScanBounds {
  public:
   enum class From { kBeginning, kBounds };
@@ -56,13 +57,13 @@ class ScanBounds {
   static constexpr std::size_t kKeysMax = 20'000;
 
   using SinceBoot = std::chrono::nanoseconds;
-  using First = std::optional<base::Timestamp>;  // what a scan found first; empty: nothing
+  using First = std::optional<Place>;  // what a scan found first; empty: nothing
 
   // What a scan saw of a key.
   struct Seen {
     Key key;
     First first;
-    base::Timestamp arrives{};  // where new work is placed, less the margin
+    Place arrives{};  // where new work is placed, less the margin
   };
 
   From Next(SinceBoot now) const { return now < until_ ? From::kBounds : From::kBeginning; }
@@ -80,9 +81,8 @@ class ScanBounds {
     return it == bounds_.end() || !it->second.found ? std::nullopt : First(it->second.near);
   }
   // The first keys behind `key`, at most so many, that have bounds at `now`, with them.
-  std::vector<std::pair<Key, base::Timestamp>> Behind(const Key& key, int keys_max,
-                                                      SinceBoot now) const {
-    std::vector<std::pair<Key, base::Timestamp>> behind;
+  std::vector<std::pair<Key, Place>> Behind(const Key& key, int keys_max, SinceBoot now) const {
+    std::vector<std::pair<Key, Place>> behind;
     auto it = bounds_.upper_bound(key);
     for (int n = 0; n < keys_max && it != bounds_.end(); ++n, ++it) {
       if (const First from = Of(it->first, now)) behind.emplace_back(it->first, *from);
@@ -120,8 +120,8 @@ class ScanBounds {
 
  private:
   struct Bound {
-    base::Timestamp near{};
-    base::Timestamp low{};
+    Place near{};
+    Place low{};
     SinceBoot low_at{};        // from then on scans begin at `low`
     SinceBoot beginning_at{};  // from then on they begin at the beginning
     bool found = false;        // something was found at `near`

@@ -308,7 +308,7 @@ void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, base::Timestamp star
                     const std::vector<domain::ChunkPlan>& plans,
                     const std::vector<base::Uuid>& chunk_ids) {
   if (ticks.empty()) return;
-  Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
+  Rows<Column<"place", std::string>, Column<"tick_id", std::int64_t>,
        Column<"next_run_at", std::int64_t>, Column<"chunk_id", base::Uuid>>
       held;
   for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -316,7 +316,8 @@ void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, base::Timestamp star
     for (const domain::ChunkPart& part : plans[i].parts) {
       const auto it = ticks.find(part.monitor_id);
       if (it == ticks.end()) continue;
-      held.Add(part.monitor_id, part.tick_id, Micros(it->second->next_run_at), chunk_ids[i]);
+      const NewTick& tick = *it->second;
+      held.Add(tick.place, tick.tick_id, Micros(tick.next_run_at), chunk_ids[i]);
     }
   }
   tx.ExecLater<"sched_hold_ticks">(held, "started_at"_a = started_at);
@@ -443,12 +444,18 @@ void CloseDueTicks(Transaction& tx, std::vector<SchedRow> due, base::Timestamp n
 namespace {
 
 using Schedule = MaterialiseBounds::Schedule;
-using ScheduleBounds = ScanBounds<Schedule>;
+using DuePlace = MaterialiseBounds::DuePlace;
+using ScheduleBounds = ScanBounds<Schedule, DuePlace>;
 
 // The place at which a scan of the schedule begins; empty: the beginning.
 ScheduleBounds::First ScheduleFrom(const MaterialiseBounds* bounds, std::chrono::nanoseconds now) {
   if (!bounds || bounds->due.Next(now) == ScheduleBounds::From::kBeginning) return std::nullopt;
   return bounds->due.Of(Schedule::kDue, now);
+}
+
+// Before everything that is due at the time.
+DuePlace BeginningOf(base::Timestamp at) {
+  return {at, base::Uuid(), base::Uuid()};
 }
 
 }  // namespace
@@ -458,9 +465,11 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
   const auto body = [&](Transaction& tx) {
     MaterialiseResult result;
     const auto began = clock.SinceBoot();
-    const auto from_at = ScheduleFrom(bounds, began);
-    const auto due =
-        tx.Exec<"sched_due">("from_at"_a = from_at, "limit"_a = limits.monitors_per_cut_max);
+    const auto bound = ScheduleFrom(bounds, began);
+    const DuePlace from = bound.value_or(DuePlace());
+    const auto due = tx.Exec<"sched_due">("from_at"_a = from.at, "from_org_id"_a = from.org_id,
+                                          "from_monitor_id"_a = from.monitor_id,
+                                          "limit"_a = limits.monitors_per_cut_max);
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
     std::vector<NewTick> ticks;
@@ -468,13 +477,16 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
       Columns in(row);
       SchedRow sched = ReadSched(in, &result.now);
       NewTick tick = DueTick(std::move(sched), result.now, domain::kCutAhead);
+      in.Into("place"_a = &tick.place);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
       ticks.push_back(std::move(tick));
     }
-    if (from_at) {
+    if (bound) {
+      const SchedRow& first = ticks.front().sched;
+      const DuePlace place{first.next_run_at, first.org_id, first.monitor_id};
       bounds->due.Scanned(ScheduleBounds::From::kBounds, began, began,
-                          {{Schedule::kDue, std::min(ticks.front().sched.next_run_at, result.now),
-                            result.now - kScanMargin}});
+                          {{Schedule::kDue, std::min(place, BeginningOf(result.now)),
+                            BeginningOf(result.now - kScanMargin)}});
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
     const OpenedTicks opened = OpenTicks(tx, clock, ticks, limits, bounds);
@@ -583,17 +595,24 @@ MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bound
     MaterialiseResult result;
     const base::Clock& clock = session.impl().clock;
     const auto began = clock.SinceBoot();
-    const auto from_at = ScheduleFrom(bounds, began);
-    const auto rows = tx.Exec<"sched_next_due">("from_at"_a = from_at);
+    const auto bound = ScheduleFrom(bounds, began);
+    const DuePlace from = bound.value_or(DuePlace());
+    const auto rows =
+        tx.Exec<"sched_next_due">("from_at"_a = from.at, "from_org_id"_a = from.org_id,
+                                  "from_monitor_id"_a = from.monitor_id);
     const auto ended = clock.SinceBoot();
-    ScheduleBounds::First first;
+    std::optional<base::Timestamp> first_at;
+    std::optional<base::Uuid> org_id;
+    std::optional<base::Uuid> monitor_id;
     Columns(rows.at(0))
-        .Into("now"_a = &result.now, "next_due"_a = &result.next_due, "first_at"_a = &first);
+        .Into("now"_a = &result.now, "next_due"_a = &result.next_due, "next_run_at"_a = &first_at,
+              "org_id"_a = &org_id, "monitor_id"_a = &monitor_id);
     if (!bounds) return result;
+    ScheduleBounds::First first;
     // What is due later may be preceded by a monitor that is made now.
-    if (first && *first > result.now) first.reset();
-    bounds->due.Scanned(from_at ? ScheduleBounds::From::kBounds : bounds->due.Next(began), began,
-                        ended, {{Schedule::kDue, first, result.now - kScanMargin}});
+    if (first_at && *first_at <= result.now) first = DuePlace{*first_at, *org_id, *monitor_id};
+    bounds->due.Scanned(bound ? ScheduleBounds::From::kBounds : bounds->due.Next(began), began,
+                        ended, {{Schedule::kDue, first, BeginningOf(result.now - kScanMargin)}});
     return result;
   });
 }

@@ -45,7 +45,15 @@ MaterialiseLimits MaterialiseLimitsOf(const config::Config& config);
 // new chunks get their turns.
 struct MaterialiseBounds {
   enum class Schedule { kDue };
-  ScanBounds<Schedule> due;
+  // Monitors are cut in this order: those of one instant by organisation, so that a chunk holds
+  // many of one.
+  struct DuePlace {
+    base::Timestamp at{};
+    base::Uuid org_id;
+    base::Uuid monitor_id;
+    auto operator<=>(const DuePlace&) const = default;
+  };
+  ScanBounds<Schedule, DuePlace> due;
   ScanBounds<base::Uuid> turns;
 
   // Scans of the schedule begin at bounds now.

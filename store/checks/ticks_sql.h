@@ -55,6 +55,8 @@ struct NewTick {
   base::Timestamp next_run_at{};  // of the monitor from now on
   std::int64_t slots = 0;
   bool spread = false;  // cut in portions over a share of the period
+  // Of a tick of the schedule: where in the table the row is (its ctid) that was locked.
+  std::string place;
 };
 
 // What a tick of the schedule is besides its rows, where its chunk alone says it: that chunk holds

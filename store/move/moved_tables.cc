@@ -75,7 +75,7 @@ constexpr MovedTable kTables[] = {
     {"invitation", kOfOrg},
     {"signing_secret", kOfOrg},
     {"idempotency_key", kOfOrg},
-    {.name = "monitor_sched", .rows = kOfMonitors, .work = kOfMonitors},
+    {.name = "monitor_sched", .rows = kOfMonitors, .key = "monitor_id", .work = kOfMonitors},
     {"row_switch", kOfMonitors},
     {.name = "monitor_import", .rows = kOfMonitors, .work = kOfMonitors},
     {"monitor_login", kOfMonitors},

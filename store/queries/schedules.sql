@@ -1,20 +1,29 @@
+-- fragment: from_due_place
+-- Schedules s from the place on that the parameters name, in the order in which monitors are due.
+(s.next_run_at, s.org_id, s.monitor_id) >= (@from_at::timestamptz, @from_org_id::uuid, @from_monitor_id::uuid)
+
+-- fragment: due_order
+s.next_run_at, s.org_id, s.monitor_id
+
 -- name: sched_due
--- Those that are due, or about to be (kCutAhead), from @from_at on (null: from the beginning).
-select :sched_columns
+-- Those that are due, or about to be (kCutAhead), and their places in the table, which stay while they are locked.
+select :sched_columns, s.ctid as place
 from monitor_sched s
-where s.live and s.next_run_at <= now() + :cut_ahead_ms * interval '1 millisecond'
-  and s.next_run_at >= coalesce(@from_at::timestamptz, '-infinity')
-order by s.next_run_at
+where s.live and s.next_run_at <= now() + :cut_ahead_ms * interval '1 millisecond' and :from_due_place
+order by :due_order
 limit @limit
 for update skip locked
 
 -- name: sched_next_due
--- The first that is due, from @from_at on (null: from the beginning).
+-- When the scheduler looks again, and the first schedule of all.
 select now(),
        least(s.next_run_at, (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due,
-       s.next_run_at as first_at
-from (select min(next_run_at) as next_run_at from monitor_sched
-      where live and next_run_at >= coalesce(@from_at::timestamptz, '-infinity')) s
+       s.next_run_at, s.org_id, s.monitor_id
+from (select) as one
+left join (select s.next_run_at, s.org_id, s.monitor_id from monitor_sched s
+           where s.live and :from_due_place
+           order by :due_order
+           limit 1) s on true
 
 -- name: sched_open_ticks
 -- @portion_position may have nulls. Arrays are taken apart as in record.sql.
@@ -33,13 +42,14 @@ where s.monitor_id = u.monitor_id
 
 -- name: sched_hold_ticks
 -- Ticks that one chunk holds each: it says all about them, and while it is there they are open. This is all that is
--- written of a schedule for such a tick, unless its end changes how the monitor is.
+-- written of a schedule for such a tick, unless its end changes how the monitor is. This transaction has locked them: at
+-- @place is what sched_due has read.
 update monitor_sched s
 set last_tick_id = u.tick_id, last_run_at = @started_at, next_run_at = u.next_run_at, chunk_id = u.chunk_id
-from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
+from (select unnest(@place::tid[]) as place, unnest(@tick_id::bigint[]) as tick_id,
              timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
              unnest(@chunk_id::uuid[]) as chunk_id) as u
-where s.monitor_id = u.monitor_id
+where s.ctid = u.place
 
 -- name: sched_pass_ticks
 -- Ticks that are closed at once, @at: the monitor moves on, its open tick stays.

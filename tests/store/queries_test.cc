@@ -125,6 +125,11 @@ TEST(Queries, AnArrayInItsBinaryFormIsWhatItsLiteralSays) {
   expect_same({}, "uuid", 2950);
   expect_same(array_of(no_number, no_number), "bigint", 20);
   expect_same(array_of(base::Uuid(), base::Uuid::V4()), "uuid", 2950);
+  expect_same(array_of(std::string("(0,1)"), no_text, std::string("(4294967294,65535)")), "tid",
+              27);
+  for (const char* const no_place : {"(1)", "1,2", "(1,2", "(1,65536)", "(,)", "(1,2) "}) {
+    EXPECT_EQ(array_of(std::string(no_place)).Binary(27), std::nullopt) << no_place;
+  }
   expect_same(array_of(true, false), "boolean", 16);
   expect_same(array_of(0, -1, no_number, 32767, -32768), "smallint", 21);
   expect_same(array_of(0, -1, no_number, 2147483647), "int", 23);

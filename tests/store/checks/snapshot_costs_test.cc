@@ -270,15 +270,37 @@ TEST_F(SnapshotCosts, OfLargeTicksThatMayEnd) {
 
 TEST_F(SnapshotCosts, OfTheSchedule) {
   for (int i = 0; i < 20; ++i) NewMonitor({});
+  const std::string nil = base::Uuid().ToString();
+  const auto due = [&](const std::string& at, const std::string& org_id, const std::string& id) {
+    return Pages(
+        "sched_due",
+        {{"from_at", at}, {"from_org_id", org_id}, {"from_monitor_id", id}, {"limit", "9"}});
+  };
+  const auto next_due = [&](const std::string& at, const std::string& org_id,
+                            const std::string& id) {
+    return Pages("sched_next_due",
+                 {{"from_at", at}, {"from_org_id", org_id}, {"from_monitor_id", id}});
+  };
   // They are due again and again.
   Sql("do $$ begin for i in 1..600 loop update monitor_sched set next_run_at = now() - interval "
       "'10 minutes' + i * interval '1 ms'; end loop; end $$");
   Sql("update monitor_sched set next_run_at = now() - interval '1 second' returning 1");
-  const double from_the_beginning = Pages("sched_due", {{"from_at", "-infinity"}, {"limit", "9"}});
-  const double behind = Pages("sched_due", {{"from_at", Now("1 minute")}, {"limit", "9"}});
-  EXPECT_GT(from_the_beginning, 200);
-  EXPECT_LE(behind, kPagesBehind);
-  EXPECT_LE(Pages("sched_next_due", {{"from_at", Now("1 minute")}}), kPagesBehind);
+  EXPECT_GT(due("1970-01-01", nil, nil), 200);
+  EXPECT_LE(due(Now("1 minute"), nil, nil), kPagesBehind);
+  EXPECT_LE(next_due(Now("1 minute"), nil, nil), kPagesBehind);
+
+  // All were due at one instant, again and again, but the last, which is now.
+  const std::string at = Now("30 seconds");
+  const std::string last = Sql("select monitor_id from monitor_sched order by 1 desc limit 1");
+  Sql(
+      fmt::format("do $$ begin for i in 1..300 loop "
+                  "update monitor_sched set next_run_at = '{0}' where monitor_id <> '{1}'; "
+                  "update monitor_sched set next_run_at = now() + interval '1 hour'; end loop; "
+                  "update monitor_sched set next_run_at = '{0}' where monitor_id = '{1}'; end $$",
+                  at, last));
+  EXPECT_GT(due(at, nil, nil), 200);
+  EXPECT_LE(due(at, org.ToString(), last), kPagesBehind);
+  EXPECT_LE(next_due(at, org.ToString(), last), kPagesBehind);
 }
 
 TEST_F(SnapshotCosts, OfJobs) {
