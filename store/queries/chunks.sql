@@ -22,16 +22,15 @@ order by w.org_id
 select o.id as org_id, coalesce(t.row_count, e.row_count) as row_count,
        case when t.row_count is null then e.monitor_id else t.monitor_id end as monitor_id,
        coalesce(t.available_at, e.available_at) as first_at, now()
-from (select id from organisation where id > @cursor order by id limit @orgs_max) o
-left join unnest(@org_ids::uuid[], @turns_from::timestamptz[], @ends_from::timestamptz[])
-  as b(org_id, turns_from, ends_from) on b.org_id = o.id
+from (select id, array_position(@org_ids::uuid[], id) as n
+      from organisation where id > @cursor order by id limit @orgs_max) o
 left join lateral (select row_count, monitor_id, available_at from chunk
                    where org_id = o.id and available_at <= now() - @apart_s * interval '1 second'
-                     and available_at >= coalesce(b.turns_from, '-infinity')
+                     and available_at >= coalesce((@turns_from::timestamptz[])[o.n], '-infinity')
                    order by available_at limit 1) t on true
 left join lateral (select row_count, monitor_id, available_at from chunk
                    where t.row_count is null and org_id = o.id and available_at <= now()
-                     and available_at >= greatest(b.ends_from, now() - @apart_s * interval '1 second')
+                     and available_at >= greatest((@ends_from::timestamptz[])[o.n], now() - @apart_s * interval '1 second')
                    order by available_at limit 1) e on true
 order by o.id
 

@@ -37,14 +37,15 @@ order by w.endpoint_id
 
 -- name: delivery_walk_bounds
 -- The walk of delivery_walk beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have
--- pending deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later.
+-- pending deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later. The place of
+-- each is looked for in the array: a join compares every endpoint with every one of them, five times as long for a hundred.
 select e.id as endpoint_id, e.available_at <= now() and first.available_at is not null as due, e.failures, e.org_id,
        first.available_at as first_at, now()
-from (select id, available_at, failures, org_id from endpoint where id > @cursor order by id limit @endpoints_max) e
-left join unnest(@endpoint_ids::uuid[], @from_at::timestamptz[]) as b(endpoint_id, from_at) on b.endpoint_id = e.id
+from (select id, available_at, failures, org_id, array_position(@endpoint_ids::uuid[], id) as n
+      from endpoint where id > @cursor order by id limit @endpoints_max) e
 left join lateral (select d.available_at from delivery d
                    where d.state :are_pending and d.endpoint_id = e.id and d.available_at <= now()
-                     and d.available_at >= coalesce(b.from_at, '-infinity')
+                     and d.available_at >= coalesce((@from_at::timestamptz[])[e.n], '-infinity')
                    order by d.available_at limit 1) first on true
 order by e.id
 
