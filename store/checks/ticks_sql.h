@@ -55,7 +55,7 @@ struct NewTick {
   base::Timestamp next_run_at{};  // of the monitor from now on
   std::int64_t slots = 0;
   bool spread = false;  // cut in portions over a share of the period
-  // Of a tick of the schedule: where in the table the row is (its ctid) that was locked.
+  // The ctid of the schedule that was locked, where the tick is due.
   std::string place;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 class PlansTest : public PipelineTest {
  public:
-  // As the fleet's sessions plan the statement.
+  // The plan of the statement in the sessions of the fleet.
   std::string PlanOf(const std::string& name) {
     pqxx::nontransaction work(fleet_.impl().Connect());
     work.exec(fmt::format("prepare {} as {}", name, store::QueryText(name)));

@@ -259,7 +259,7 @@ TEST_F(SnapshotCosts, OfLargeTicksThatMayEnd) {
                   kDone / 3));
   Sql("create table waiting as select * from chunk where due_at = (select max(due_at) from chunk)");
   Sql("delete from chunk");
-  // As it is when little is due.
+  // The queue is empty when it is analyzed, as it is when little is due.
   Sql("analyze chunk");
   Sql("insert into chunk select * from waiting");
   EXPECT_LE(Pages("sched_closable", {{"limit", "9"}}), kPagesBehind);
