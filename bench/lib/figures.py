@@ -61,49 +61,65 @@ def verdict(measured, target):
     return "yes" if (measured >= bound if how == ">=" else measured <= bound) else "NO"
 
 
+def ratio(line):
+    """How many times the other's figure ours is, by rate and by CPU; of a line that stands for itself nothing."""
+    if line["by_rate"] is None:
+        return ""
+    return f"{line['by_rate']:.2f} x, CPU {line['by_cpu']:.2f} x"
+
+
+def told_cost(f):
+    return f"{f['per_s']['median']:,.0f} a second, {cpu_us(f):,.1f} us"
+
+
 class Targets:
     """The lines of a table of targets: what was measured beside what, how many times its figure ours is, and whether that
     is what was promised. `by_rate` and `by_cpu` are both better when they are larger: rows a second, and what the same
     CPU does."""
 
-    COLUMNS = ["", "beside", "by rate", "by CPU", "target", "met"]
+    COLUMNS = ["", "ours", "beside", "its", "ours over its", "target", "met"]
 
     def __init__(self):
         self.lines = []
 
     def against(self, name, ours, beside, theirs, target=None, cpu_target=None):
         """Both are summaries of `cost`. The first target is of the rate, the second of the CPU."""
-        by_rate = over(ours["per_s"]["median"], theirs["per_s"]["median"])
-        by_cpu = over(cpu_us(theirs), cpu_us(ours))
-        self._add(name, beside, by_rate, by_cpu, target, verdict(by_rate, target), "x")
+        line = self._beside(name, ours, beside, theirs, target, "x")
         if cpu_target:
-            line, told = self.lines[-1], f"CPU {cpu_target[0]} {cpu_target[1]:.2f} x"
+            told = f"CPU {cpu_target[0]} {cpu_target[1]:.2f} x"
             line["target"] = ", ".join(filter(None, (line["target"], told)))
-            line["met"] = ", ".join(filter(None, (line["met"], verdict(by_cpu, cpu_target))))
+            line["met"] = ", ".join(filter(None, (line["met"], verdict(line["by_cpu"], cpu_target))))
 
     def postgres_cpu(self, name, ours, beside, theirs, target):
-        """A multiple of the CPU of PostgreSQL. Less is better here; the column of CPU tells it the other way round."""
+        """A multiple of the CPU of PostgreSQL. Less is better here; the ratio of CPU tells it the other way round."""
         times = over(ours["postgres_us"]["median"], theirs["postgres_us"]["median"])
-        by_rate = over(ours["per_s"]["median"], theirs["per_s"]["median"])
-        self._add(name, beside, by_rate, over(1.0, times), target, verdict(times, target), "x PostgreSQL's CPU")
-        self.lines[-1]["measured"] = times
+        line = self._beside(name, ours, beside, theirs, target, "x PostgreSQL's CPU", measured=times)
+        line["by_cpu"] = over(1.0, times)
 
     def figure(self, name, measured, target, unit):
         """One that stands for itself."""
         digits = 2 if unit == "x" else 1
-        self._add(f"{name}: {measured:,.{digits}f} {unit}", "", None, None, target, verdict(measured, target), unit)
-        self.lines[-1]["measured"] = measured
+        self._add(name=name, ours=f"{measured:,.{digits}f} {unit}".rstrip(), beside="", its="", by_rate=None, by_cpu=None,
+                  measured=measured, target=target, unit=unit)
 
-    def _add(self, name, beside, by_rate, by_cpu, target, met, unit):
-        told = f"{target[0]} {target[1]:g} {unit}" if target else ""
-        self.lines.append({"name": name, "beside": beside, "by_rate": by_rate, "by_cpu": by_cpu, "target": told, "met": met})
+    def _beside(self, name, ours, beside, theirs, target, unit, measured=None):
+        by_rate = over(ours["per_s"]["median"], theirs["per_s"]["median"])
+        return self._add(name=name, ours=told_cost(ours), beside=beside, its=told_cost(theirs), by_rate=by_rate,
+                         by_cpu=over(cpu_us(theirs), cpu_us(ours)), measured=measured, target=target, unit=unit)
 
-    def print(self, title="Targets (times the other's: larger is better)"):
+    def _add(self, target, unit, **line):
+        judged = line["by_rate"] if line["measured"] is None else line["measured"]
+        told = f"{target[0]} {target[1]:g} {unit}".rstrip() if target else ""
+        self.lines.append(line | {"target": told, "met": verdict(judged, target)})
+        return self.lines[-1]
+
+    @staticmethod
+    def row(line):
+        return [line["name"], line["ours"], line["beside"], line["its"], ratio(line), line["target"], line["met"]]
+
+    def print(self, title="Targets (ours over its: larger is better)"):
         if self.lines:
-            def times(value):
-                return "" if value is None else f"{value:.2f} x"
-            table(title, self.COLUMNS, [[f["name"], f["beside"], times(f["by_rate"]), times(f["by_cpu"]), f["target"], f["met"]]
-                                        for f in self.lines])
+            table(title, self.COLUMNS, [self.row(line) for line in self.lines])
 
 
 def parts_of(parser, text, known):

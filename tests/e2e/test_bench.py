@@ -159,8 +159,10 @@ def test_the_run_of_all_finds_every_target_and_tells_how_much_of_it_was_reached(
 def test_the_table_of_all_is_a_page_too():
     run, targets = load("run"), figures.Targets()
     targets.against("a", costs(1000, 10, 10), "b", costs(100, 50, 50), (">=", 20))
-    page = run.markdown(["", "beside"], [run.shown(targets.lines[0] | {"bench": "checks"})[:2]])
-    assert page.splitlines()[-3:] == ["|  | beside |", "| --- | --- |", "| checks: a | b |"]
+    page = run.markdown(targets.COLUMNS, [run.shown(targets.lines[0] | {"bench": "checks"})])
+    assert page.splitlines()[-3:] == [
+        "|  | ours | beside | its | ours over its | target | met |", "| --- | --- | --- | --- | --- | --- | --- |",
+        "| checks: a | 1,000 a second, 20.0 us | b | 100 a second, 100.0 us | 10.00 x, CPU 5.00 x | >= 20 x | NO |"]
 
 
 def test_a_benchmark_that_does_not_end_is_ended_so_that_it_ends_what_it_started(tmp_path):
