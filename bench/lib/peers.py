@@ -73,7 +73,7 @@ class Peer:
         meter = Meter(self.postgres, self.connection, [self.process.pid])
         self.tell(f"enqueue {jobs}")
         enqueued = meter.end()["at"]
-        # As autovacuum does within its minute: on the statistics of an empty queue some take plans that read all of it.
+        # Statistics of the full queue, as autovacuum makes them within its minute: by those of an empty one some read all of it for each job.
         self.connection.cursor().execute("analyze")
         self.tell("execute")
         used = meter.end()
