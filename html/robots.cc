@@ -13,15 +13,15 @@
 namespace vedette::html {
 namespace {
 
-// Whether the pattern matches the path from its beginning on. Linear in both for each "*": the last
-// "*" alone is gone back to.
-bool Matches(std::string_view pattern, std::string_view path) {
+// Whether the pattern matches the path from its beginning on; nothing once `steps` are used up. The
+// last "*" alone is gone back to, which takes pattern times path steps at most.
+std::optional<bool> Matches(std::string_view pattern, std::string_view path, std::size_t* steps) {
   const bool to_end = pattern.ends_with('$');
   if (to_end) pattern.remove_suffix(1);
   std::size_t p = 0;
   std::size_t t = 0;
   std::optional<std::pair<std::size_t, std::size_t>> star;
-  while (true) {
+  for (; *steps > 0; --*steps) {
     if (p == pattern.size() && (!to_end || t == path.size())) return true;
     if (p < pattern.size() && pattern[p] == '*') {
       star = {++p, t};
@@ -35,6 +35,7 @@ bool Matches(std::string_view pattern, std::string_view path) {
       return false;
     }
   }
+  return std::nullopt;
 }
 
 struct Line {
@@ -92,8 +93,11 @@ Robots Robots::Parse(std::string_view text, std::string_view product) {
 
 bool Robots::Allows(std::string_view path) const {
   const Rule* best = nullptr;
+  std::size_t steps = kRobotsStepsMax;
   for (const Rule& rule : rules_) {
-    if (!Matches(rule.pattern, path)) continue;
+    const auto matches = Matches(rule.pattern, path, &steps);
+    if (!matches) return false;
+    if (!*matches) continue;
     const bool is_longer = best == nullptr || rule.pattern.size() > best->pattern.size();
     const bool is_kinder =
         best != nullptr && rule.pattern.size() == best->pattern.size() && rule.allows;

@@ -20,6 +20,9 @@ namespace vedette::html {
 // The most bytes of a file; the rest is not read (RFC 9309, 2.5 asks for 500 KiB at least).
 inline constexpr std::size_t kRobotsBytesMax = 512 * 1024;
 inline constexpr std::size_t kRobotsRulesMax = 4096;
+// Comparisons of a character for one path, about a millisecond of the loop. 4,096 rules with a "*"
+// each and a path of 200 characters take fewer.
+inline constexpr std::size_t kRobotsStepsMax = 1'000'000;
 
 // What a site's robots.txt lets one product read (RFC 9309). Pure. The group of the product counts,
 // else that of "*"; the longest rule that matches a path wins, and "allow" among equal ones.
@@ -30,7 +33,8 @@ class Robots {
   // `product`: the product token of our user agent, without its version.
   static Robots Parse(std::string_view text, std::string_view product);
 
-  // `path`: of the URL, with its query; begins with "/".
+  // `path`: of the URL, with its query; begins with "/". What takes more than kRobotsStepsMax to
+  // find out is not allowed.
   bool Allows(std::string_view path) const;
 
  private:

@@ -29,6 +29,14 @@ TEST(Robots, StarsAndTheEndAreKnown) {
   EXPECT_TRUE(Allows("Disallow: /x$\n", "/xy"));
 }
 
+// Both come from a site: a file of 60 kB against a link of 120 kB would hold the loop for seconds.
+TEST(Robots, G10_APathThatTakesTooLongToFindOutAboutIsNotAllowed) {
+  const std::string rule = "Disallow: /*" + std::string(60'000, 'a') + "b\n";
+  EXPECT_FALSE(Allows(rule, '/' + std::string(120'000, 'a')));
+  EXPECT_TRUE(Allows(rule, "/team/ann"));
+  EXPECT_FALSE(Allows(rule + "Allow: /team\n", "/team/" + std::string(120'000, 'a')));
+}
+
 TEST(Robots, OurGroupCountsElseThatOfEverybody) {
   constexpr std::string_view kText =
       "# a comment\r\nUser-agent: *\r\nDisallow: /\r\n\r\nUser-Agent: Other\nUSER-AGENT: "
