@@ -407,22 +407,9 @@ std::optional<std::string> IgnoredText::WithoutMatches(std::string text,
   if (regex_ == nullptr) return text;
   const auto program_size = static_cast<std::size_t>(regex_->ProgramSize());
   if (text.size() > kRegexWorkMax / std::max<std::size_t>(program_size, 1)) return std::nullopt;
-  std::string left;
-  std::size_t taken = 0;  // of the text
-  std::size_t at = 0;
-  re2::StringPiece match;
-  while (at <= text.size() && regex_->Match(text, at, text.size(), RE2::UNANCHORED, &match, 1)) {
-    if (stop.stopped()) return std::nullopt;
-    const auto begin = static_cast<std::size_t>(match.data() - text.data());
-    left.append(text, taken, begin - taken);
-    taken = begin + match.size();
-    at = taken;
-    if (!match.empty()) continue;
-    do ++at;
-    while (at < text.size() && base::ContinuesCharacter(text[at]));
-  }
-  left.append(text, taken, text.size() - taken);
-  return FoldLines(left);
+  const auto left =
+      domain::WithoutMatches(*regex_, text, [&](std::size_t) { return !stop.stopped(); });
+  return left ? std::optional(FoldLines(*left)) : std::nullopt;
 }
 
 std::variant<std::string, Failure> IgnoredText::LinesOf(const std::string& field, PageForms* forms,

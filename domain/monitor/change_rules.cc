@@ -57,17 +57,21 @@ std::optional<std::string> PatternFault(const std::string& pattern) {
   return "It is no regular expression of RE2: " + compiled.error();
 }
 
-bool Finds(const std::string& pattern, const std::string& text) {
-  return RE2::PartialMatch(text, RE2(pattern, PatternOptions()));
+// Nothing where it would be too much work.
+std::optional<bool> Finds(const std::string& pattern, const std::string& text, RuleWork* work) {
+  const RE2 compiled(pattern, PatternOptions());
+  if (!work->Take(text.size(), compiled.ProgramSize())) return std::nullopt;
+  return RE2::PartialMatch(text, compiled);
 }
 
-// One pass over the text, however many patterns there are.
-std::string Without(const RE2& ignored, std::string text) {
-  RE2::GlobalReplace(&text, ignored, "");
-  return base::FoldSpace(text);
+// Nothing where it would be too much work.
+std::optional<std::string> Without(const RE2& ignored, const std::string& text, RuleWork* work) {
+  const auto left = WithoutMatches(
+      ignored, text, [&](std::size_t bytes) { return work->Take(bytes, ignored.ProgramSize()); });
+  return left ? std::optional(base::FoldSpace(*left)) : std::nullopt;
 }
 
-bool Holds(const ChangeRules& rules, const Json& value) {
+bool Holds(const ChangeRules& rules, const Json& value, RuleWork* work) {
   if (rules.above || rules.below) {
     const auto number = NumberOf(value);
     if (!number) return false;
@@ -77,8 +81,8 @@ bool Holds(const ChangeRules& rules, const Json& value) {
   if (rules.matches || rules.not_matches) {
     const auto text = TextOf(value);
     if (!text) return false;
-    if (rules.matches && !Finds(*rules.matches, *text)) return false;
-    if (rules.not_matches && Finds(*rules.not_matches, *text)) return false;
+    if (rules.matches && Finds(*rules.matches, *text, work) != true) return false;
+    if (rules.not_matches && Finds(*rules.not_matches, *text, work) != false) return false;
   }
   return true;
 }
@@ -259,6 +263,42 @@ bool GoTogether(const std::vector<std::string>& patterns) {
   return RE2(AnyOfPatterns(patterns), PatternOptions()).ok();
 }
 
+bool RuleWork::Take(std::size_t bytes, int program_size) {
+  const auto size = static_cast<std::size_t>(std::max(program_size, 1));
+  if (bytes > left_ / size) return false;
+  left_ -= bytes * size;
+  return true;
+}
+
+std::optional<std::string> WithoutMatches(
+    const RE2& pattern, std::string_view text,
+    const std::function<bool(std::size_t bytes)>& may_search) {
+  std::string left;
+  std::size_t taken = 0;  // of the text
+  std::size_t at = 0;
+  re2::StringPiece match;
+  while (at <= text.size()) {
+    if (!may_search(text.size() - at)) return std::nullopt;
+    if (!pattern.Match(text, at, text.size(), RE2::UNANCHORED, &match, 1)) break;
+    const auto begin = static_cast<std::size_t>(match.data() - text.data());
+    left.append(text, taken, begin - taken);
+    taken = begin + match.size();
+    at = taken;
+    if (!match.empty()) continue;
+    do ++at;
+    while (at < text.size() && base::ContinuesCharacter(text[at]));
+  }
+  left.append(text, taken, text.size() - taken);
+  return left;
+}
+
+bool HavePatterns(const RulesOfFields& rules) {
+  return std::any_of(rules.begin(), rules.end(), [](const auto& field) {
+    const ChangeRules& own = field.second;
+    return own.matches || own.not_matches || !own.ignore.empty();
+  });
+}
+
 ValidationFaults ValidateChangeRules(const Json& loc, const Json& rules, const Json& watched) {
   ValidationFaults faults;
   if (!rules.is_object()) {
@@ -297,19 +337,21 @@ std::optional<double> NumberOf(const Json& value) {
   return number;
 }
 
-bool SameButIgnored(const ChangeRules& rules, const Json& a, const Json& b) {
+bool SameButIgnored(const ChangeRules& rules, const Json& a, const Json& b, RuleWork* work) {
   if (rules.ignore.empty() || !a.is_string() || !b.is_string()) return false;
-  auto first = TextOf(a);
-  auto second = TextOf(b);
+  const auto first = TextOf(a);
+  const auto second = TextOf(b);
   if (!first || !second) return false;
   const RE2 ignored(AnyOfPatterns(rules.ignore), PatternOptions());
-  return ignored.ok() &&
-         Without(ignored, std::move(*first)) == Without(ignored, std::move(*second));
+  if (!ignored.ok()) return false;
+  const auto of_first = Without(ignored, *first, work);
+  return of_first && of_first == Without(ignored, *second, work);
 }
 
-Telling DecideTelling(const ChangeRules& rules, const Json& told, const Json& value) {
+Telling DecideTelling(const ChangeRules& rules, const Json& told, const Json& value,
+                      RuleWork* work) {
   if (BelowThreshold(rules, told, value)) return Telling::kTooSmall;
-  return Holds(rules, value) ? Telling::kTold : Telling::kLeftOut;
+  return Holds(rules, value, work) ? Telling::kTold : Telling::kLeftOut;
 }
 
 }  // namespace vedette::domain

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/job/job.h"
@@ -18,6 +19,9 @@ namespace vedette::worker {
 namespace {
 
 using std::chrono::milliseconds;
+
+// One organisation occupies one of them; the other is there for the others (G10).
+constexpr std::size_t kComparingThreads = 2;
 
 // A value becomes what is known of its row: text that could not be read back must not get there.
 bool Storable(const ProbeResult& result) {
@@ -94,7 +98,7 @@ Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
                  {spec.confirm_after, spec.missing_confirmations, &spec.rules}, known, r);
   };
   try {
-    return judge(result);
+    return judge(Storable(result) ? result : Unstorable());
   } catch (const std::invalid_argument& e) {
     return judge(Unreadable(e));
   }
@@ -104,7 +108,8 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
                          const RoomLimits& limits, std::map<domain::Tier, TierProbe> probes,
                          NotificationSink* sink, CheckHoldings& holdings,
                          std::chrono::milliseconds age_max, base::Logger log, Hooks hooks)
-    : clock_(clock),
+    : loop_(loop),
+      clock_(clock),
       metrics_(metrics),
       limits_(limits),
       probes_(std::move(probes)),
@@ -119,7 +124,8 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
                Enqueue(chunk);
                Pump();
              }),
-      retries_(loop, clock, [this](const std::shared_ptr<Check>& check) { Retry(check); }) {}
+      retries_(loop, clock, [this](const std::shared_ptr<Check>& check) { Retry(check); }),
+      comparing_("compare", {kComparingThreads, 1, limits.slots_max}) {}
 
 void CheckRunner::Enqueue(const ChunkPtr& chunk) {
   const auto early = chunk->starts_from - clock_.SinceBoot();
@@ -320,12 +326,35 @@ void CheckRunner::DropWaiting() {
 }
 
 void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult& result) {
+  // A chunk that is abandoned or lost has no use for the result.
+  if (check->chunk->WantsResults() && domain::HavePatterns(check->held().spec->rules)) {
+    return CompareOnAThread(check, result);
+  }
+  Conclude(check, result, check->chunk->WantsResults() ? check->Judged(result) : Verdict());
+}
+
+// The check stays in flight until its values have been compared, so that its queue has room for it.
+void CheckRunner::CompareOnAThread(const std::shared_ptr<Check>& check, const ProbeResult& result) {
+  auto conclude = live_.Guard([this](const std::shared_ptr<Check>& judged, const ProbeResult& seen,
+                                     const Verdict& verdict) { Conclude(judged, seen, verdict); });
+  // The thread keeps nothing of the check: what is held of its chunk ends on the loop.
+  const bool posted = comparing_.Post(
+      check->chunk->org_id,
+      [&loop = loop_, check = check, result = result, conclude = std::move(conclude)]() mutable {
+        auto verdict = check->Judged(result);
+        loop.Post([check = std::move(check), result = std::move(result),
+                   verdict = std::move(verdict),
+                   conclude = std::move(conclude)]() mutable { conclude(check, result, verdict); });
+      });
+  base::Assert(posted, "no more checks are compared than are in flight");
+}
+
+void CheckRunner::Conclude(const std::shared_ptr<Check>& check, const ProbeResult& result,
+                           const Verdict& verdict) {
   const ChunkPtr chunk = check->chunk;
   holdings_.LeaveFlight(*chunk);
   CountDuration(*check);
-  // A chunk that is abandoned or lost has no use for the result.
   if (chunk->WantsResults()) {
-    const Verdict verdict = check->Judged(Storable(result) ? result : Unstorable());
     const auto* seen = std::get_if<domain::Observation>(&result);
     auto effects = EffectsOf(*chunk, check->ref, verdict, seen, check->failed_page, clock_, sink_);
     if (effects && verdict.outcome == domain::Outcome::kFailed) effects->address = check->address;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/log.h"
+#include "base/thread_pool.h"
 #include "domain/monitor/enums.h"
 #include "lease/later.h"
 #include "lease/live.h"
@@ -26,6 +27,8 @@
 #include "worker/probes/probe.h"
 
 namespace vedette::worker {
+
+struct Verdict;  // verdict.h
 
 // The probe that serves a tier.
 struct TierProbe {
@@ -39,6 +42,9 @@ struct TierProbe {
 // Starts the rows of held chunks in turns (StartTurns), and of each organisation up to its share of
 // the slots (G10). Tries a check again within its deadline, and turns what the probe observed into
 // a result. Starts no check whose monitor is not known to be live as of a moment ago (G5).
+//
+// What was observed is compared on the loop; on threads of its own where the monitor's rules have
+// patterns, whose cost is the customer's and the page's to choose.
 //
 // Needs no database: what it has found out, or wants, it tells by its hooks. A hook may call back
 // into the runner. Loop thread only; everything handed in must outlive this object.
@@ -86,9 +92,13 @@ class CheckRunner {
   void NoteFailure(Check* noted, const ProbeFailure& failure) const;
   void Withdraw(const std::shared_ptr<Check>& check);
   void Finish(const std::shared_ptr<Check>& check, const ProbeResult& result);
+  void CompareOnAThread(const std::shared_ptr<Check>& check, const ProbeResult& result);
+  void Conclude(const std::shared_ptr<Check>& check, const ProbeResult& result,
+                const Verdict& verdict);
   void CountDuration(Check& check);
   void Retry(const std::shared_ptr<Check>& check);
 
+  base::EventLoop& loop_;
   const base::Clock& clock_;
   metrics::Metrics& metrics_;
   const RoomLimits limits_;
@@ -104,6 +114,7 @@ class CheckRunner {
   lease::Later<ChunkPtr> early_;           // their slot is still to come
   lease::Later<std::shared_ptr<Check>> retries_;
   bool pumping_ = false;
+  base::ThreadPool comparing_;  // one job at most of each check that is in flight
   lease::Live live_;
 };
 

@@ -113,12 +113,12 @@ struct Writer {
 
 // What becomes of a new value that was seen often enough.
 void Settle(const std::string& field, const domain::ChangeRules& rules, const Json& known,
-            const FieldObservation& seen, Writer* writer) {
+            const FieldObservation& seen, domain::RuleWork* work, Writer* writer) {
   using domain::Telling;
   const Json* untold = ToldOf(writer->before, field);
   const Json& told = untold != nullptr ? *untold : known;
   if (untold != nullptr && SameValue(told, seen.value.Value())) return writer->Know(field, seen);
-  switch (domain::DecideTelling(rules, told, seen.value.Value())) {
+  switch (domain::DecideTelling(rules, told, seen.value.Value(), work)) {
     case Telling::kTold:
       return writer->Change(field, told, seen);
     case Telling::kTooSmall:
@@ -130,7 +130,7 @@ void Settle(const std::string& field, const domain::ChangeRules& rules, const Js
 }
 
 void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
-                Writer* writer) {
+                domain::RuleWork* work, Writer* writer) {
   static const domain::ChangeRules kNoRules;
   const domain::ChangeRules* own = &kNoRules;
   if (rules.of_fields != nullptr) {
@@ -140,7 +140,7 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
   }
   const Json* known = KnownValue(writer->before, field);
   if (known != nullptr && (SameValue(*known, seen.value.Value()) ||
-                           domain::SameButIgnored(*own, *known, seen.value.Value()))) {
+                           domain::SameButIgnored(*own, *known, seen.value.Value(), work))) {
     if (const Json* told = ToldOf(writer->before, field)) writer->KeepTold(field, *told);
     return;
   }
@@ -154,7 +154,7 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
   if (times < needed) {
     writer->Confirm(field, seen.value.Value(), times);
   } else if (known != nullptr) {
-    Settle(field, *own, *known, seen, writer);
+    Settle(field, *own, *known, seen, work, writer);
   } else {
     writer->FirstAbsence(field);
   }
@@ -219,6 +219,7 @@ bool SameValue(const Json& a, const Json& b) {
 Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
               const KnownValues& before, const ProbeResult& result) {
   Writer writer{before};
+  domain::RuleWork work;
   if (const auto* failure = std::get_if<ProbeFailure>(&result)) {
     writer.verdict.outcome = domain::Outcome::kFailed;
     writer.verdict.error = SentenceOf(*failure);
@@ -235,7 +236,7 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
         it == fields.end() ? unread.contains(field.name) : IsNoValue(it->second.value.Value());
     if (missed && NeverHadOne(before, field.name)) ++writer.verdict.never_observed;
     if (it != fields.end()) {
-      JudgeField(field.name, rules, it->second, &writer);
+      JudgeField(field.name, rules, it->second, &work, &writer);
     } else if (pending.contains(field.name)) {
       writer.Pending()[field.name] = pending[field.name];  // not observed: it waits on
     }

@@ -166,6 +166,26 @@ TEST_F(CheckRunnerTest, AnAnswerBecomesAResultAndFreesItsSlot) {
   EXPECT_TRUE(runner->RanOut());
 }
 
+// What has been posted to the loop before the answer came runs before the values have been
+// compared.
+TEST_F(CheckRunnerTest, G10_PatternsOfRulesAreSearchedForBesideTheLoop) {
+  const ChunkPtr chunk = Hold({.rows = 2, .rules = R"({"price":{"ignore":["[0-9]+ left"]}})"});
+  runner->Pump();
+  ASSERT_EQ(probe.asked.size(), 2U);
+  std::size_t results_before = 99;
+  loop.Post([&] { results_before = results.size(); });
+  probe.asked[0].done(Price("1 17 left"));
+  probe.asked[1].done(Price("2 17 left"));
+  EXPECT_TRUE(results.empty());
+  EXPECT_EQ(chunk->in_flight, 2U) << "until its values have been compared";
+  base::Timer look(loop, [this] { loop.Stop(); });
+  look.Start(milliseconds(0), milliseconds(1));
+  while (results.size() < 2) loop.Run();
+  EXPECT_EQ(results_before, 0U);
+  EXPECT_EQ(Outcomes(), (std::vector{Outcome::kUnchanged, Outcome::kChanged}));
+  EXPECT_EQ(chunk->in_flight, 0U);
+}
+
 TEST_F(CheckRunnerTest, G5_RowsOfAPausedMonitorAndInactiveRowsAreNotProbed) {
   const ChunkPtr paused = Hold({.id = 1, .monitor = 11, .rows = 2});
   const ChunkPtr live = Hold({.id = 2, .monitor = 12, .rows = 2});

@@ -27,6 +27,7 @@ struct ChunkOptions {
   bool large = false;  // a part of a large tick of the monitor
   int claims = 1;
   std::chrono::milliseconds ahead{0};  // of its slot
+  std::string rules = "{}";            // of the monitor's fields
 };
 
 // A chunk of one part, of the tier `low`, whose monitor watches `price`. Row i has the subject
@@ -58,6 +59,7 @@ inline ChunkPtr NewChunk(const ChunkOptions& options) {
   spec->tier = domain::Tier::kLow;
   spec->monitor_active = true;
   spec->org_runs = true;
+  spec->rules = domain::ParseChangeRules(options.rules);
   auto probe_spec = std::make_shared<ProbeSpec>();
   probe_spec->monitor_id = spec->monitor_id;
   probe_spec->tier = spec->tier;
