@@ -17,8 +17,8 @@ namespace {
 Channel ReadChannel(const pqxx::row& row) {
   Channel channel;
   std::optional<std::string> shown_url;
-  Columns(row).Into("id"_a = &channel.id, "name"_a = &channel.name, "kind"_a = &channel.kind,
-                    "shown_url"_a = &shown_url, "tag"_a = &channel.tag,
+  Columns(row).Into("id"_a = &channel.id, "team_id"_a = &channel.team_id, "name"_a = &channel.name,
+                    "kind"_a = &channel.kind, "shown_url"_a = &shown_url, "tag"_a = &channel.tag,
                     "events"_a = &channel.events, "digest"_a = &channel.digest,
                     "include_values"_a = &channel.include_values, "locale"_a = &channel.locale,
                     "status"_a = &channel.status, "status_reason"_a = &channel.status_reason,
@@ -119,10 +119,10 @@ std::optional<Channel> CreateChannel(Session& session, const base::Clock& clock,
       url.shown = std::string(kMailUrl);
     }
     auto made = FirstChannel(tx.Exec<"channel_insert">(
-        "id"_a = id, "org_id"_a = org_id, "name"_a = channel.name, "kind"_a = channel.kind,
-        "url"_a = url.url, "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id,
-        "shown_url"_a = url.shown, "tag"_a = channel.tag, "endpoint_id"_a = url.endpoint_id,
-        "events"_a = channel.events, "digest"_a = channel.digest,
+        "id"_a = id, "org_id"_a = org_id, "team_id"_a = channel.team_id, "name"_a = channel.name,
+        "kind"_a = channel.kind, "url"_a = url.url, "sealed_url"_a = url.sealed,
+        "sealed_url_key_id"_a = url.key_id, "shown_url"_a = url.shown, "tag"_a = channel.tag,
+        "endpoint_id"_a = url.endpoint_id, "events"_a = channel.events, "digest"_a = channel.digest,
         "include_values"_a = channel.include_values, "locale"_a = channel.locale,
         "recipient_ids"_a = recipients, "digest_at"_a = FirstCut(channel.digest, clock.Now())));
     if (recipients) AskRecipients(tx, clock, org_id, id, *url.endpoint_id, *recipients);
@@ -133,28 +133,28 @@ std::optional<Channel> CreateChannel(Session& session, const base::Clock& clock,
   return created;
 }
 
-std::vector<Channel> ListChannels(Session& session, const base::Uuid& org_id,
+std::vector<Channel> ListChannels(Session& session, const Scope& scope,
                                   const std::optional<base::Uuid>& before, int limit) {
   auto page = Read(session, [&](Transaction& tx) {
     std::vector<Channel> channels;
-    for (const auto& row :
-         tx.Exec<"channel_list">("org_id"_a = org_id, "before"_a = before, "limit"_a = limit)) {
+    for (const auto& row : tx.Exec<"channel_list">("org_id"_a = scope.org_id,
+                           "team_id"_a = scope.team_id, "before"_a = before, "limit"_a = limit)) {
       channels.push_back(ReadChannel(row));
     }
     return channels;
   });
   std::vector<Channel*> all;
   for (Channel& channel : page) all.push_back(&channel);
-  AddRecipients(session, org_id, std::move(all));
+  if (scope.org_id) AddRecipients(session, *scope.org_id, std::move(all));
   return page;
 }
 
-std::optional<Channel> GetChannel(Session& session, const base::Uuid& org_id,
-                                  const base::Uuid& id) {
+std::optional<Channel> GetChannel(Session& session, const Scope& scope, const base::Uuid& id) {
   auto found = Read(session, [&](Transaction& tx) {
-    return FirstChannel(tx.Exec<"channel_get">("id"_a = id, "org_id"_a = org_id));
+    return FirstChannel(tx.Exec<"channel_get">("id"_a = id, "org_id"_a = scope.org_id,
+                                               "team_id"_a = scope.team_id));
   });
-  if (found) AddRecipients(session, org_id, {&*found});
+  if (found) AddRecipients(session, *scope.org_id, {&*found});
   return found;
 }
 
@@ -234,10 +234,10 @@ std::optional<domain::Feed> ReadFeed(Session& session, const base::Uuid& id) {
   });
 }
 
-bool AreChannels(Session& session, const base::Uuid& org_id, const std::vector<base::Uuid>& ids) {
+bool MayName(Session& session, const Scope& scope, const std::vector<base::Uuid>& ids) {
   return Read(session, [&](Transaction& tx) {
-    const auto known =
-        ReadEach<base::Uuid>(tx.Exec<"channels_known">("ids"_a = ids, "org_id"_a = org_id));
+    const auto known = ReadEach<base::Uuid>(tx.Exec<"channels_known">(
+        "ids"_a = ids, "org_id"_a = scope.org_id, "team_id"_a = scope.team_id));
     return known.size() == ids.size();
   });
 }

@@ -13,15 +13,17 @@
 #include "domain/monitor/enums.h"
 #include "store/audit.h"
 #include "store/endpoint.h"
+#include "store/scope.h"
 #include "store/sealed.h"
 #include "store/session.h"
 
-// Channels (docs/channels.md). They belong to an organisation, whatever the caller's team; every
+// Channels (docs/channels.md). They belong to an organisation or to one of its teams; every
 // function sees only that organisation's (G8), and throws as InTransaction does (store/session.h).
 namespace vedette::store {
 
 struct Channel {
   base::Uuid id;
+  std::optional<base::Uuid> team_id;  // none: the organisation's
   std::string name;
   domain::ChannelKind kind = domain::ChannelKind::kWebhook;
   std::string shown_url;  // the address, or what may be shown of it
@@ -49,6 +51,7 @@ struct ChannelUrl {
 };
 
 struct NewChannel {
+  std::optional<base::Uuid> team_id{};
   std::string name;
   domain::ChannelKind kind = domain::ChannelKind::kWebhook;
   std::optional<ChannelUrl> url;  // none of a feed
@@ -66,10 +69,10 @@ std::optional<Channel> CreateChannel(Session& session, const base::Clock& clock,
                                      const AuditEntry& audit);
 
 // Newest first, at most `limit`, behind `before`.
-std::vector<Channel> ListChannels(Session& session, const base::Uuid& org_id,
+std::vector<Channel> ListChannels(Session& session, const Scope& scope,
                                   const std::optional<base::Uuid>& before, int limit);
 
-std::optional<Channel> GetChannel(Session& session, const base::Uuid& org_id, const base::Uuid& id);
+std::optional<Channel> GetChannel(Session& session, const Scope& scope, const base::Uuid& id);
 
 // Absent = unchanged.
 struct ChannelChange {
@@ -91,11 +94,12 @@ std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,
 bool DeleteChannel(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                    const base::Uuid& id, const AuditEntry& audit);
 
-// The feed of a channel of kind feed, or nothing.
+// The feed of a channel of kind feed, or nothing; nothing of an organisation that is locked.
 std::optional<domain::Feed> ReadFeed(Session& session, const base::Uuid& id);
 
-// Whether all of them are channels of the organisation.
-bool AreChannels(Session& session, const base::Uuid& org_id, const std::vector<base::Uuid>& ids);
+// Whether monitors in the scope may name all of them: those of its team, if it has one, and those
+// of the whole organisation.
+bool MayName(Session& session, const Scope& scope, const std::vector<base::Uuid>& ids);
 
 // The channels of a monitor that the caller found in scope, in the order in which they were given.
 std::vector<base::Uuid> ReadMonitorChannels(Session& session, const base::Uuid& monitor_id);

@@ -1,5 +1,5 @@
 -- fragment: channel_columns
-id, name, kind, coalesce(shown_url, url) as shown_url, tag, events, digest, include_values, locale, status,
+id, team_id, name, kind, coalesce(shown_url, url) as shown_url, tag, events, digest, include_values, locale, status,
   status_reason, created_at
 
 -- fragment: told_columns
@@ -15,9 +15,9 @@ select from organisation where id = @org_id for update
 select count(*)::int from (select from channel where org_id = @org_id limit @limit) counted
 
 -- name: channel_insert
-insert into channel (id, org_id, name, kind, url, sealed_url, sealed_url_key_id, shown_url, tag, endpoint_id, events,
-                     digest, include_values, locale, recipient_ids, digest_at)
-values (@id, @org_id, @name, @kind, @url, @sealed_url::bytea, @sealed_url_key_id, @shown_url, @tag, @endpoint_id,
+insert into channel (id, org_id, team_id, name, kind, url, sealed_url, sealed_url_key_id, shown_url, tag, endpoint_id,
+                     events, digest, include_values, locale, recipient_ids, digest_at)
+values (@id, @org_id, @team_id, @name, @kind, @url, @sealed_url::bytea, @sealed_url_key_id, @shown_url, @tag, @endpoint_id,
         @events::smallint[], @digest, @include_values, @locale, @recipient_ids::uuid[],
         @digest_at::timestamptz)
 returning :channel_columns
@@ -26,12 +26,14 @@ returning :channel_columns
 -- Newest first.
 select :channel_columns
 from channel
-where org_id = @org_id and id < coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+where org_id = @org_id and (@team_id::uuid is null or team_id = @team_id)
+  and id < coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
 order by id desc
 limit @limit
 
 -- name: channel_get
-select :channel_columns from channel where id = @id and org_id = @org_id
+select :channel_columns from channel
+where id = @id and org_id = @org_id and (@team_id::uuid is null or team_id = @team_id)
 
 -- name: channel_update
 -- What is null stays as it is; the address, and the tag with it, where not @sets_url.
@@ -57,8 +59,9 @@ returning :channel_columns
 delete from channel where id = @id and org_id = @org_id returning id
 
 -- name: channels_known
--- The ones of @ids that are channels of the organisation.
-select id from channel where id = any (@ids::uuid[]) and org_id = @org_id
+-- The ones of @ids that monitors of the team may name: its own, and those of the whole organisation.
+select id from channel
+where id = any (@ids::uuid[]) and org_id = @org_id and (@team_id::uuid is null or coalesce(team_id, @team_id) = @team_id)
 
 -- name: channels_of_monitor
 -- In the order in which they were given, without those that were deleted.
@@ -117,7 +120,11 @@ from unnest(@id::uuid[], @sealed::bytea[]) as u(id, sealed)
 where c.id = u.id
 
 -- name: channel_feed
-select org_id, name, events, include_values, created_at from channel where id = @id and kind = @kind
+-- Nothing of an organisation that is locked.
+select c.org_id, c.name, c.events, c.include_values, c.created_at
+from channel c
+join organisation o on o.id = c.org_id
+where c.id = @id and c.kind = @kind and not o.locked
 
 -- name: channel_feed_events
 -- The newest events of the monitors that name the channel; of so many monitors the newest ones.

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Receiver, call, openssl_accepts, wait_until
+from conftest import ROOT, Receiver, Tenant, call, openssl_accepts, wait_until
 
 MARKUP = "<!channel> <@U1> @everyone **b** [x](https://evil.example) <at>all</at>"
 
@@ -175,6 +175,41 @@ def test_what_waits_for_a_channel_that_is_deleted_is_given_up(watched):
                 if d["state"] == "dead"]
     assert wait_until("its end", dead)[0]["last_error"].startswith("channel_deleted")
     receiver.close()
+
+
+def test_a_channel_of_a_team_is_neither_seen_nor_changed_nor_named_by_another(watched, vedette, nginx):
+    """G8: a channel shows, or leads elsewhere, what the monitors that name it see."""
+    whole, path = watched.tenant, f"/admin/v1/orgs/{watched.tenant.org_id}"
+
+    def of_team(name):
+        team = vedette.as_operator("POST", path + "/teams", {"name": name}).json["id"]
+        key = vedette.as_operator("POST", path + "/api-keys", {"name": name, "team_id": team}).json["key"]
+        return team, Tenant(vedette, whole.org_id, key, whole.signing_secret)
+
+    (team, own), (_, other) = of_team("Sales"), of_team("Research")
+    ours = own.post("/channels", {"name": "Ours", "kind": "feed"})
+    everybodys = whole.post("/channels", {"name": "Everybody's", "kind": "feed"})
+    assert (ours["team_id"], everybodys["team_id"]) == (team, None)
+    assert own.get(f"/channels/{ours['id']}") == ours
+    assert [[c["name"] for c in key.get("/channels")["channels"]] for key in (whole, own, other)] == [
+        ["Everybody's", "Ours"], ["Ours"], []]
+    for key, channel in ((other, ours), (other, everybodys), (own, everybodys)):
+        for method, at, body in (("GET", "", None), ("GET", "/deliveries", None), ("POST", "/update", {"name": "Theirs"}),
+                                 ("POST", "/test", {}), ("DELETE", "", None)):
+            assert key.call(method, f"/channels/{channel['id']}{at}", body).status == 404, (method, at)
+    monitor = {"name": "M", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{nginx.url}/page.html"}],
+               "struct": {"title": "css:title"}, "frequency": "30d"}
+    assert other.call("POST", "/monitors", {**monitor, "channel_ids": [ours["id"]]}).status == 404
+    own.post("/monitors", {**monitor, "channel_ids": [ours["id"], everybodys["id"]]})
+
+
+def test_a_feed_of_an_organisation_that_is_locked_is_not_read(watched, vedette):
+    channel = watched.tenant.post("/channels", {"name": "Feed", "kind": "feed"})
+    url = vedette.api + channel["target"]["url"].removeprefix(vedette.api)
+    assert call("GET", url).status == 200
+    for locked, status in ((True, 404), (False, 200)):
+        vedette.as_operator("PATCH", f"/admin/v1/orgs/{watched.tenant.org_id}", {"locked": locked})
+        assert call("GET", url).status == status
 
 
 def test_a_feed_is_read_with_its_token_alone_and_says_when_it_is_unchanged(watched, vedette):

@@ -25,7 +25,8 @@
 #include "store/channels/digests.h"
 #include "store/deliveries/delivery_views.h"
 
-// The routes of channels, which are the organisation's, whatever the caller's team.
+// The routes of channels. A caller with a team sees and changes those of the team alone: a channel
+// shows, and leads elsewhere, what monitors that name it see.
 namespace vedette::api {
 namespace {
 
@@ -47,7 +48,7 @@ rest::Reply NoChannel() {
 store::Channel FindChannel(Call& call) {
   const auto id = base::Uuid::Parse(call.params.at(0));
   if (!id) throw rest::Refusal(NoChannel());
-  auto channel = store::GetChannel(call.session(), call.caller.org_id, *id);
+  auto channel = store::GetChannel(call.session(), call.caller.scope(), *id);
   if (!channel) throw rest::Refusal(NoChannel());
   return std::move(*channel);
 }
@@ -87,6 +88,7 @@ base::Json ChannelJson(const store::Channel& channel, const config::Config& conf
   base::Json events = base::Json::array();
   for (const auto type : channel.events) events.push_back(domain::NotificationTypeName(type));
   base::Json json{{"id", channel.id.ToString()},
+                  {"team_id", base::OrNull(channel.team_id)},
                   {"name", channel.name},
                   {"kind", domain::ChannelKindName(channel.kind)},
                   {"target", TargetJson(channel, config)},
@@ -266,7 +268,7 @@ std::vector<base::Uuid> ReadChannelIds(rest::BodyReader* reader, rest::Problems*
 }
 
 void CheckChannels(const Call& call, const std::vector<base::Uuid>& ids) {
-  if (ids.empty() || store::AreChannels(call.session(), call.caller.org_id, ids)) return;
+  if (ids.empty() || store::MayName(call.session(), call.caller.scope(), ids)) return;
   throw rest::Refusal(rest::NotFound("channel"));
 }
 
@@ -297,6 +299,7 @@ rest::Handled CreateChannel(Call& call) {
   channel.locale = reader.Text("locale", Presence::kOptional, 1, kWordCharsMax);
   reader.Finish();
   problems.Check();
+  channel.team_id = call.caller.team_id;
   channel.kind = *kind;
   if (target) {
     if (!target->addresses) channel.url = ToChannelUrl(call, *kind, *target);
@@ -324,7 +327,7 @@ rest::Handled ListChannels(Call& call) {
     if (!before) return rest::InvalidCursor();
   }
   const auto page = rest::CutPage(
-      store::ListChannels(call.session(), call.caller.org_id, before, limit + 1), limit,
+      store::ListChannels(call.session(), call.caller.scope(), before, limit + 1), limit,
       [&](const store::Channel& channel) { return rest::EncodeCursor(list, channel.id); });
   return rest::Reply{
       200, rest::PageText("channels", page, [&](const store::Channel& channel, std::string* text) {

@@ -141,7 +141,7 @@ TEST_F(ChannelDeliveryTest, ARecipientWhomTheRelayRefusesForGoodIsSuspendedWithT
   Settle(Claim().deliveries.at(0), AttemptEnd::kDead, "hard_bounce: refused (550 5.1.1)");
   EXPECT_EQ(Sql("select status || status_reason from recipient"),
             "2hard_bounce: refused (550 5.1.1)");
-  const auto shown = store::GetChannel(session, org, channel);
+  const auto shown = store::GetChannel(session, {org, std::nullopt}, channel);
   EXPECT_EQ(shown->status, domain::ChannelStatus::kSuspended);
 }
 
