@@ -399,6 +399,7 @@ void FollowKeys(Config* config) {
   database.lock_timeout_ms = database.statement_timeout_ms / 3;
   database.tcp_user_timeout_ms = database.statement_timeout_ms / 3;
   database.idle_in_transaction_timeout_ms = database.statement_timeout_ms / 6;
+  config->admin.trusted_proxies = config->api.trusted_proxies;
   config->delivery.slow_in_flight_max = config->delivery.in_flight_max;
   config->delivery.drain_timeout_ms = config->delivery.timeout_ms + std::chrono::seconds(1);
   if (config->testing.small_steps) TakeSmallSteps(config);

@@ -78,6 +78,7 @@ void AddServers(Config& c, std::vector<Key>* table) {
        {"held_bytes_max", &c.api_memory.held_bytes_max, Whole(kKiB, 1024 * kGiB)},
        {"waits_max", &c.waits.waits_max, Whole(1, kMillion)},
        {"idle_timeout_ms", &c.api.idle_timeout_ms, Time()},
+       {"trusted_proxies", &c.api.trusted_proxies, {Kind::kCidrs}},
        {"public_url", &c.public_url, {Kind::kOptionalIssuer}}});
   Add(table, "admin", {{"listen", &c.admin.listen, {Kind::kListenAddress}}});
   Add(table, "health",

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 // Keys of the two HTTP servers, [api] and [admin], of [health] and of [log].
 // config/parts.h says what all of it is.
@@ -14,7 +15,8 @@ struct HttpServerConfig {
   std::string listen;  // host:port; port 0 picks a free one
   int connections_max;
   std::size_t body_bytes_max;
-  milliseconds idle_timeout_ms;  // keep-alive
+  milliseconds idle_timeout_ms;              // keep-alive
+  std::vector<std::string> trusted_proxies;  // CIDRs whose X-Forwarded-For says who asks
 
   // These have no keys. All drain times together stay below the 30 s that Kubernetes gives.
   std::size_t header_bytes_max = 16'384;

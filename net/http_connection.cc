@@ -233,10 +233,19 @@ void HttpConnection::AcceptHeader(std::string_view header) {
   Dispatch();
 }
 
+std::string HttpConnection::ClientOf(const ServerRequest& request) const {
+  if (host_.trusted_proxies().empty()) return remote_address_;
+  std::vector<std::string_view> forwarded_for;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "x-forwarded-for") forwarded_for.push_back(value);
+  }
+  return ClientAddress(remote_address_, forwarded_for, host_.trusted_proxies());
+}
+
 void HttpConnection::Dispatch() {
   phase_ = Phase::kHandling;
   deadline_ = SteadyTime::max();
-  parser_->request().remote_address = remote_address_;
+  parser_->request().remote_address = ClientOf(parser_->request());
   auto exchange = std::make_shared<HttpExchange>(host_.mailbox(), weak_from_this(), ++sequence_,
                                                  std::move(parser_->request()));
   if (body_ == BodyState::kUnasked) {

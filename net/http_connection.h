@@ -20,6 +20,7 @@
 #include "config/config_fwd.h"
 #include "net/http_exchange.h"
 #include "net/http_server.h"
+#include "net/public_address.h"
 #include "net/request_parser.h"
 
 // One client's connection. Internal to the server; everything runs on the server's thread.
@@ -35,6 +36,7 @@ class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;
   virtual const config::HttpServerConfig& config() const = 0;
+  virtual const std::vector<Cidr>& trusted_proxies() const = 0;
   virtual HttpService& service() = 0;
   virtual const base::Logger& log() const = 0;
   virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
@@ -150,6 +152,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   void OnRoom(std::uint64_t sequence);
   void FinishGathering(Gathered how);
   void EndBody();
+  std::string ClientOf(const ServerRequest& request) const;
   void Dispatch();
   void Refuse(const RequestRefusal& refusal);
 

@@ -66,6 +66,10 @@ struct HttpServer::Impl final : ConnectionHost {
 
   Impl(const config::HttpServerConfig& config, HttpService& service, base::Logger log)
       : config_(config), service_(service), log_(log) {
+    // The configuration refuses what is none when it is read.
+    for (const std::string& proxy : config.trusted_proxies) {
+      if (const auto cidr = Cidr::Parse(proxy)) trusted_proxies_.push_back(*cidr);
+    }
     Listen();
   }
 
@@ -73,6 +77,7 @@ struct HttpServer::Impl final : ConnectionHost {
 
   // ConnectionHost.
   const config::HttpServerConfig& config() const override { return config_; }
+  const std::vector<Cidr>& trusted_proxies() const override { return trusted_proxies_; }
   HttpService& service() override { return service_; }
   const base::Logger& log() const override { return log_; }
   const std::shared_ptr<Mailbox>& mailbox() const override { return mailbox_; }
@@ -96,6 +101,7 @@ struct HttpServer::Impl final : ConnectionHost {
 
   const config::HttpServerConfig config_;
   HttpService& service_;
+  std::vector<Cidr> trusted_proxies_;
   const base::Logger log_;
 
   asio::io_context io_{1};

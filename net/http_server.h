@@ -28,7 +28,7 @@ struct ServerRequest {
   bool body_too_large = false;
   // The body is still to be taken, by Exchange::Gather or Read.
   bool body_pending = false;
-  std::string remote_address;  // the peer's, without the port
+  std::string remote_address;  // the client's (ClientAddress), without the port
 
   // The first header of that (lower-case) name, or empty.
   std::string_view Header(std::string_view name) const;

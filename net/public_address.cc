@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 namespace vedette::net {
 namespace {
 
@@ -123,6 +125,30 @@ bool IsPublicAddress(const IpAddress& given) {
            std::none_of(std::begin(kNeverPublicV6), std::end(kNeverPublicV6), in);
   }
   return std::none_of(std::begin(kNeverPublicV4), std::end(kNeverPublicV4), in);
+}
+
+std::string ClientAddress(const std::string& peer,
+                          const std::vector<std::string_view>& forwarded_for,
+                          const std::vector<Cidr>& trusted) {
+  auto client = IpAddress::Parse(peer);
+  if (!client) return peer;
+  const auto is_trusted = [&](const IpAddress& ip) {
+    return std::any_of(trusted.begin(), trusted.end(),
+                       [&](const Cidr& cidr) { return cidr.Contains(ip); });
+  };
+  for (auto value = forwarded_for.rbegin(); value != forwarded_for.rend(); ++value) {
+    std::string_view rest = *value;
+    while (!rest.empty()) {
+      if (!is_trusted(*client)) return client->ToString();
+      const auto comma = rest.rfind(',');
+      const auto entry = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
+      const auto before = IpAddress::Parse(base::Trim(entry));
+      if (!before) return client->ToString();
+      client = Unwrap(*before);
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
+    }
+  }
+  return client->ToString();
 }
 
 AddressPolicy::AddressPolicy(const std::vector<std::string>& allow) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// Which addresses a tenant's URL may reach (G9). Pure.
+// Which addresses a tenant's URL may reach (G9), and whose address a request comes from. Pure.
 namespace vedette::net {
 
 // An IPv4 or IPv6 address as bytes; IPv4 in the first four.
@@ -46,6 +46,13 @@ class AddressPolicy {
  private:
   std::vector<Cidr> allow_;
 };
+
+// The address of the client: the peer's, or where that is a trusted proxy's, the last one of
+// `forwarded_for` (the values of X-Forwarded-For, in order) that is no trusted proxy's. What stands
+// before it, the client itself may have written. An entry that is no address ends the search.
+std::string ClientAddress(const std::string& peer,
+                          const std::vector<std::string_view>& forwarded_for,
+                          const std::vector<Cidr>& trusted);
 
 // A tenant's URL in parts, as checked.
 struct TenantUrl {

@@ -108,6 +108,25 @@ TEST(HttpServer, LowersHeaderNamesAndKnowsThePeer) {
               EndsWith("\r\n\r\nVa lue|127.0.0.1|"));
 }
 
+TEST(HttpServer, BehindATrustedProxyWhoAsksIsWhomTheProxyNames) {
+  config::HttpServerConfig config = ServerConfig();
+  config.trusted_proxies = {"127.0.0.0/8"};
+  Running s(
+      [](auto exchange) {
+        exchange->Send({200, {}, exchange->request().remote_address});
+      },
+      config);
+  const std::string request =
+      "GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.1\r\n"
+      "X-Forwarded-For: 203.0.113.7, 127.0.0.2\r\n" +
+      std::string(kClose);
+  EXPECT_THAT(s.Talk(request), EndsWith("\r\n\r\n203.0.113.7"));
+  Running untrusting([](auto exchange) {
+    exchange->Send({200, {}, exchange->request().remote_address});
+  });
+  EXPECT_THAT(untrusting.Talk(request), EndsWith("\r\n\r\n127.0.0.1"));
+}
+
 TEST(HttpServer, ReadsAChunkedBodyWhateverItsPieces) {
   Running s;
   const std::string request =

@@ -164,6 +164,24 @@ TEST(Cidr, RefusesWhatIsNone) {
   }
 }
 
+TEST(ClientAddress, IsTheLastThatIsNoTrustedProxy) {
+  const std::vector<Cidr> proxies{*Cidr::Parse("10.0.0.0/8"), *Cidr::Parse("fd00::/8")};
+  const auto of = [&](const std::string& peer, const std::vector<std::string_view>& forwarded) {
+    return ClientAddress(peer, forwarded, proxies);
+  };
+  EXPECT_EQ(of("10.0.0.1", {"203.0.113.7"}), "203.0.113.7");
+  EXPECT_EQ(of("10.0.0.1", {"203.0.113.7, 10.0.0.2"}), "203.0.113.7");
+  EXPECT_EQ(of("fd00::1", {"2001:db8::7", "10.0.0.2"}), "2001:db8::7");
+  EXPECT_EQ(of("10.0.0.1", {"::ffff:203.0.113.7"}), "203.0.113.7");
+  EXPECT_EQ(of("10.0.0.1", {"198.51.100.1, 203.0.113.7"}), "203.0.113.7")
+      << "what stands before it, the client itself has written";
+  EXPECT_EQ(of("203.0.113.9", {"198.51.100.1"}), "203.0.113.9") << "no proxy of ours";
+  EXPECT_EQ(of("10.0.0.1", {}), "10.0.0.1");
+  EXPECT_EQ(of("10.0.0.1", {"10.0.0.3"}), "10.0.0.3");
+  EXPECT_EQ(of("10.0.0.1", {"203.0.113.7, unknown"}), "10.0.0.1");
+  EXPECT_EQ(ClientAddress("10.0.0.1", {"203.0.113.7"}, {}), "10.0.0.1");
+}
+
 TEST(AddressPolicy, AllowsThePublicAndTheList) {
   const AddressPolicy policy({"10.0.0.0/8", "::1/128", "::ffff:172.16.0.0/108"});
   EXPECT_TRUE(policy.Allows(Ip("8.8.8.8")));
