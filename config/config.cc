@@ -516,6 +516,7 @@ Config LoadConfig(const std::optional<std::string>& path, const Environment& env
   for (const auto& layer : layers) Apply(layer, Key::Source::kInherited, keys, &set);
   FollowKeys(&config);
   AddRecipes(&config);
+  CheckCaFile(config.net.ca_file);
   MailDomainsConfig& domains = config.mail_domains;
   domains.free = ReadDomainList(domains.free_domains_file, "[email] free_domains_file");
   domains.disposable =

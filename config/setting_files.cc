@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/certificates.h"
 #include "base/text.h"
 #include "config/cell_ports.h"
 #include "config/config.h"
@@ -473,13 +474,14 @@ std::string ReadText(const std::filesystem::path& path) {
   return text;
 }
 
-std::string ReadDomains(const std::string& path, std::string_view setting) {
+// The file that `setting` names.
+std::string ReadNamed(const std::string& path, std::string_view setting, std::size_t bytes_max) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(kDomainListBytesMax + 1, '\0');
+  std::string text(bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.eof() || file.bad()) {
-    throw ConfigError(fmt::format("{}: {} cannot be read, or is longer than {} bytes", setting,
-                                  path, kDomainListBytesMax));
+    throw ConfigError(
+        fmt::format("{}: {} cannot be read, or is longer than {} bytes", setting, path, bytes_max));
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
@@ -551,7 +553,7 @@ std::vector<Recipe> ReadRecipes(const std::string& folder) {
 std::vector<std::string> ReadDomainList(const std::string& path, std::string_view setting) {
   std::vector<std::string> domains;
   if (path.empty()) return domains;
-  const std::string text = ReadDomains(path, setting);
+  const std::string text = ReadNamed(path, setting, kDomainListBytesMax);
   std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -565,6 +567,15 @@ std::vector<std::string> ReadDomainList(const std::string& path, std::string_vie
   std::sort(domains.begin(), domains.end());
   domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
   return domains;
+}
+
+void CheckCaFile(const std::string& path) {
+  if (path.empty()) return;
+  const auto count = base::CountCertificates(ReadNamed(path, "[net] ca_file", kCaFileBytesMax));
+  if (count.value_or(0) > 0) return;
+  throw ConfigError(
+      fmt::format("[net] ca_file: {} {}", path,
+                  count ? "has no certificate in PEM" : "has a block of PEM that cannot be read"));
 }
 
 namespace {

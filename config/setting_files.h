@@ -29,4 +29,10 @@ inline constexpr std::size_t kDomainListBytesMax = std::size_t{16} << 20;
 // empty. Throws ConfigError with `setting`, or with the file and the line.
 std::vector<std::string> ReadDomainList(const std::string& path, std::string_view setting);
 
+inline constexpr std::size_t kCaFileBytesMax = std::size_t{16} << 20;
+
+// Throws ConfigError where the file of [net] ca_file cannot be read, or is no bundle of
+// certificates: every answer over https would be refused. An empty path is none.
+void CheckCaFile(const std::string& path);
+
 }  // namespace vedette::config

@@ -42,7 +42,7 @@ LIBRARIES = {
     r"re2/": ["html/", "domain/monitor/change_rules."],
     r"toml\+\+": ["config/"],
     r"CLI/": ["app/"],
-    r"openssl/": ["base/crypto.", "base/key_pair.", "net/smtp/connection.",
+    r"openssl/": ["base/certificates.", "base/crypto.", "base/key_pair.", "net/smtp/connection.",
                  "tests/support/jose."],
     r"spdlog/": ["base/log."],
     r"idn2\.h": ["domain/email/address."],

@@ -268,6 +268,7 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "dns",
                                            VEDETTE_SOURCE_DIR "/tests/unit/config",
                                            VEDETTE_SOURCE_DIR "/tests/unit/config/domains.txt",
+                                           VEDETTE_SOURCE_DIR "/tests/unit/config/authority.pem",
                                            ""};
 
 // How a value may stand in TOML, the likeliest first, as each takes long to load.

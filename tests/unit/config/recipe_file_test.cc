@@ -296,6 +296,30 @@ TEST(DomainList, WhatIsNoDomainStopsTheStart) {
   EXPECT_THAT(error(folder.path()), HasSubstr("cannot be read"));
 }
 
+constexpr const char* kBroken = R"(-----BEGIN CERTIFICATE-----
+MIIB
+-----END CERTIFICATE-----
+)";
+
+TEST(CaFile, WhatIsNoBundleOfCertificatesStopsTheStart) {
+  const Folder folder;
+  const auto error = [](const std::string& path) -> std::string {
+    try {
+      LoadConfig(std::nullopt, {{"VEDETTE_NET_CA_FILE", path}});
+    } catch (const ConfigError& thrown) {
+      return thrown.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error(VEDETTE_SOURCE_DIR "/tests/unit/config/authority.pem"), "no error");
+  EXPECT_EQ(error(""), "no error");
+  EXPECT_THAT(error("/nowhere"), HasSubstr("[net] ca_file: /nowhere cannot be read"));
+  EXPECT_THAT(error(folder.path()), HasSubstr("cannot be read"));
+  EXPECT_THAT(error(folder.Write("bundle", "")), HasSubstr("has no certificate in PEM"));
+  EXPECT_THAT(error(folder.Write("bundle", "MIIB")), HasSubstr("has no certificate in PEM"));
+  EXPECT_THAT(error(folder.Write("bundle", kBroken)), HasSubstr("a block of PEM that cannot"));
+}
+
 TEST(CellList, NamesEachCellWithItsPortAndTheTokenOfIt) {
   const Folder folder;
   const std::string token = folder.Write("token", "secret \n");
