@@ -314,7 +314,12 @@ std::string HowPagesAreRendered(const config::Config& config) {
 int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
   if (options.check) {
     const config::Config config = common.Load();
-    fmt::print("The configuration is sound.\n");
+    std::string absences;
+    for (const StartFault& fault : StartFaults(config)) {
+      if (!fault.is_absence) throw config::ConfigError(fault.why);
+      absences += fmt::format("But `vedette serve` would refuse: {}.\n", fault.why);
+    }
+    fmt::print("The configuration is sound.\n{}", absences);
     fmt::print("Pages made by scripts: {}.\n", HowPagesAreRendered(config));
   } else {
     fmt::print("{}", config::DefaultConfigText());

@@ -80,10 +80,8 @@ std::unique_ptr<net::Browser> ProbesBrowser(base::EventLoop& loop, metrics::Metr
                                             const config::Config& config,
                                             const net::AddressPolicy& policy,
                                             const base::Logger& log, bool handed_over) {
+  if (const auto fault = BrowserFault(config); !fault.empty()) throw config::ConfigError(fault);
   const std::string lack = net::Browser::Lack(config.browser, config.net);
-  if (config.browser.enabled == "true" && !lack.empty()) {
-    throw std::runtime_error("[browser] enabled is true, but pages cannot be rendered: " + lack);
-  }
   if (!AnyRenders(config)) return nullptr;
   metrics.SetBrowserMissing(!lack.empty());
   if (lack.empty()) return NewBrowser(loop, metrics, config, policy, log);
@@ -168,6 +166,12 @@ class StoredLogins final : public worker::LoginKeeper {
 std::string RenderingLack(const config::Config& config) {
   if (!AnyRenders(config)) return "no tier of kind web has `render` set to auto or always";
   return net::Browser::Lack(config.browser, config.net);
+}
+
+std::string BrowserFault(const config::Config& config) {
+  const std::string lack = net::Browser::Lack(config.browser, config.net);
+  if (config.browser.enabled != "true" || lack.empty()) return "";
+  return "[browser] enabled is true, but pages cannot be rendered: " + lack;
 }
 
 bool HandsRenderingOver(const config::Config& config) {

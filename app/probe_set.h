@@ -32,6 +32,10 @@ namespace vedette::app {
 // Empty: those are for which a tier asks.
 std::string RenderingLack(const config::Config& config);
 
+// Why a process that probes does not start on this machine, though its configuration demands a
+// browser; empty: it does.
+std::string BrowserFault(const config::Config& config);
+
 // Whether pages of this configuration's tiers are rendered by other processes of the fleet.
 bool HandsRenderingOver(const config::Config& config);
 // The browser of a process, measured; it starts with its first page.

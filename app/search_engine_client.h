@@ -57,8 +57,8 @@ class SearchEngineClient final : public api::SearchEngine {
   OutsideCalls calls_;
 };
 
-// The catalogue that [search] names, or the one that is compiled in. Throws std::runtime_error with
-// a sentence where the file cannot be read, or is none.
+// The catalogue that [search] names, or the one that is compiled in. Throws
+// config::ConfigError where the file cannot be read, or is none.
 domain::search::Catalogue LoadSearchFields(const config::SearchConfig& config);
 
 }  // namespace vedette::app

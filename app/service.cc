@@ -58,7 +58,51 @@ std::int64_t Outgoing(int connections_max) {
   return net::HttpClient::OpenConnectionsMax(net);
 }
 
+void AddAbsences(const config::Config& config, std::vector<StartFault>* faults) {
+  const auto add = [&](std::set<Role> roles, const char* why) {
+    faults->push_back({std::move(roles), why, true});
+  };
+  if (config.security.encryption_key.empty()) {
+    add({Role::kApi, Role::kAdmin, Role::kDelivery},
+        "[security] encryption_key is not set: the roles api, admin and delivery need it. Make one "
+        "with `openssl rand -hex 32` and give it as VEDETTE_SECURITY_ENCRYPTION_KEY or "
+        "encryption_key_file; keep it, stored signing secrets cannot be read without it");
+  }
+  if (config.admin_tokens.empty()) {
+    add({Role::kAdmin},
+        "no admin token is set: the role admin needs one. Set VEDETTE_ADMIN_TOKEN, or name = "
+        "\"token\" under [admin.tokens]");
+  }
+  if (config.database.url.empty()) {
+    add({},
+        "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "
+        "postgresql://user@host/vedette");
+  }
+}
+
 }  // namespace
+
+std::vector<StartFault> StartFaults(const config::Config& config) {
+  std::vector<StartFault> faults;
+  AddAbsences(config, &faults);
+  for (const auto& [name, role] : config.admin_roles) {
+    // A process without the role has the configuration of all, but not the tokens.
+    if (config.admin_tokens.empty() || config.admin_tokens.contains(name)) continue;
+    faults.push_back({{Role::kAdmin},
+                      fmt::format("[admin.roles] {} = \"{}\": there is no token of this name in "
+                                  "[admin.tokens]",
+                                  name, role)});
+  }
+  try {
+    LoadSearchFields(config.search);
+  } catch (const config::ConfigError& error) {
+    faults.push_back({{}, error.what()});
+  }
+  if (std::string why = BrowserFault(config); !why.empty()) {
+    faults.push_back({{Role::kApi, Role::kWorker}, std::move(why)});
+  }
+  return faults;
+}
 
 DescriptorNeed NeedOfDescriptors(const config::Config& config, const std::set<Role>& roles) {
   const auto has = [&](Role role) { return roles.contains(role); };
@@ -234,30 +278,10 @@ struct Service::Impl final : public admin::ServiceState {
 };
 
 void Service::Impl::CheckConfig() const {
-  const bool needs_key = Has(Role::kApi) || Has(Role::kAdmin) || Has(Role::kDelivery);
-  if (needs_key && config.security.encryption_key.empty()) {
-    throw std::runtime_error(
-        "[security] encryption_key is not set: the roles api, admin and delivery need it. Make one "
-        "with "
-        "`openssl rand -hex 32` and give it as VEDETTE_SECURITY_ENCRYPTION_KEY or "
-        "encryption_key_file; keep it, stored signing secrets cannot be read without it");
-  }
-  if (Has(Role::kAdmin) && config.admin_tokens.empty()) {
-    throw std::runtime_error(
-        "no admin token is set: the role admin needs one. Set VEDETTE_ADMIN_TOKEN, or name = "
-        "\"token\" "
-        "under [admin.tokens]");
-  }
-  for (const auto& [name, role] : config.admin_roles) {
-    // A process without the role has the configuration of all, but not the tokens.
-    if (!Has(Role::kAdmin) || config.admin_tokens.contains(name)) continue;
-    throw std::runtime_error(fmt::format(
-        "[admin.roles] {} = \"{}\": there is no token of this name in [admin.tokens]", name, role));
-  }
-  if (config.database.url.empty()) {
-    throw std::runtime_error(
-        "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "
-        "postgresql://user@host/vedette");
+  for (const StartFault& fault : StartFaults(config)) {
+    const bool has_one = std::any_of(fault.roles.begin(), fault.roles.end(),
+                                     [this](Role role) { return Has(role); });
+    if (has_one || fault.roles.empty()) throw config::ConfigError(fault.why);
   }
 }
 

@@ -28,9 +28,9 @@ class Service {
           base::Logger log, std::vector<config::CellPort> cells = {});
   ~Service();
 
-  // Binds the ports and starts the parts. Throws std::runtime_error with a sentence (port taken,
-  // missing encryption key, schema newer than this binary). An unreachable database is no error:
-  // the process stays up, not ready, and retries.
+  // Binds the ports and starts the parts. Throws config::ConfigError with what StartFaults says of
+  // its roles, std::runtime_error with a sentence (port taken, schema newer than this binary). An
+  // unreachable database is no error: the process stays up, not ready, and retries.
   void Start();
 
   // Drains: no new claims, checks and deliveries in flight finish within their drain_timeout_ms,
@@ -49,6 +49,17 @@ class Service {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Why processes with one of these roles do not start with a configuration.
+struct StartFault {
+  std::set<Role> roles;  // none: all processes
+  std::string why;       // a sentence without its full stop
+  // Something that was not given: the configuration of all may be sound without what is secret.
+  bool is_absence = false;
+};
+
+// What `serve` refuses of a configuration that could be loaded. Reads the files that it names.
+std::vector<StartFault> StartFaults(const config::Config& config);
 
 // Brings the database's schema up to this binary's. Throws std::runtime_error with a sentence.
 // Returns the number of migrations applied.

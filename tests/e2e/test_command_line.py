@@ -98,6 +98,33 @@ def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
     assert wrong.returncode == 2 and b"requests_per_minute" in wrong.stderr
 
 
+@pytest.mark.parametrize(("setting", "value", "said"), [
+    ("ADMIN_ROLES_NOBODY", "viewer", '[admin.roles] nobody = "viewer": there is no token of this name'),
+    ("SEARCH_FIELDS_FILE", "/nonexistent", "[search] fields_file: /nonexistent cannot be read"),
+    ("BROWSER_ENABLED", "true", "[browser] executable: there is no /nonexistent"),
+    ("NET_CA_FILE", "/nonexistent", "[net] ca_file: /nonexistent cannot be read"),
+])
+def test_config_refuses_what_serve_refuses(binary, setting, value, said):
+    environment = {"VEDETTE_DATABASE_URL": "postgresql://127.0.0.1:1/none", "VEDETTE_SECURITY_ENCRYPTION_KEY": "0" * 64,
+                   "VEDETTE_ADMIN_TOKEN": "a token", "VEDETTE_BROWSER_EXECUTABLE": "/nonexistent",
+                   "VEDETTE_API_LISTEN": "127.0.0.1:0", "VEDETTE_ADMIN_LISTEN": "127.0.0.1:0",
+                   f"VEDETTE_{setting}": value}
+    for command in (["config", "--check"], ["serve"]):
+        refused = run(binary, *command, environment=environment)
+        assert refused.returncode == 2 and said in refused.stderr.decode(), (command, refused)
+
+
+def test_config_tells_secrets_that_serve_would_lack(binary):
+    checked = run(binary, "config", "--check")
+    said = checked.stdout.decode()
+    assert checked.returncode == 0 and "sound" in said, checked
+    for absent in ("[security] encryption_key is not set: the roles api, admin and delivery need it",
+                   "no admin token is set: the role admin needs one", "[database] url is not set"):
+        assert f"But `vedette serve` would refuse: {absent}" in said, said
+    refused = run(binary, "serve")
+    assert refused.returncode == 2 and "[security] encryption_key is not set" in refused.stderr.decode()
+
+
 # ---- verify
 
 
