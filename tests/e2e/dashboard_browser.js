@@ -161,10 +161,27 @@ class Member extends Console {
     await this.page.getByLabel('Name', {exact: true}).fill(`for reading ${this.given.hostile}`);
     await this.page.getByLabel('read', {exact: true}).check();
     await this.button('Make a key').click();
-    await this.page.locator('.once code', {hasText: /^vd_live_/}).waitFor();
-    await this.page.reload();
     await this.page.getByRole('row', {name: /^for reading </}).waitFor();
+    await this.page.locator('.once code', {hasText: /^vd_live_/}).waitFor();
     await this.look('dashboard-keys-of-strangers', ['light']);
+    await this.makeWhatIsShownOnce();
+  }
+
+  // What was made stands in the page's list beside the secret, without a reload.
+  async makeWhatIsShownOnce() {
+    await this.at('signing');
+    await this.main('Webhooks are not signed yet.');
+    await this.button('Make a secret').click();
+    await this.button('Roll').waitFor();
+    await this.page.getByRole('row', {name: /it is rolled/}).waitFor();
+    await this.page.locator('.once code').waitFor();
+    await this.look('dashboard-signing-made', ['light']);
+    await this.at('members');
+    await this.page.getByLabel('E-mail address').fill('invited@example.com');
+    await this.button('Invite').click();
+    await this.page.getByRole('row', {name: /^invited@example.com viewer/}).waitFor();
+    await this.page.locator('.once code', {hasText: 'vd_inv_'}).waitFor();
+    await this.look('dashboard-members-invited', ['light']);
   }
 
   // Each page that the role is offered, and those of a monitor, its row and a run, which a team may not have.

@@ -54,8 +54,9 @@ def ended_run(tenant):
     return run
 
 
-def test_members_walk_the_pages_of_their_role(service, nginx, modules, tmp_path):
+def test_members_walk_the_pages_of_their_role(service, database, nginx, modules, tmp_path):
     tenant = service.organisation()
+    database.rows("delete from signing_secret returning id")  # the owner makes one by the page
     nginx.write("a.html", "<h1>one</h1><b class=price>41</b>")
     monitor = tenant.post("/monitors", {
         "name": f"find me {HOSTILE}", "key_columns": ["name"], "struct": {f"headline {HOSTILE}": "css:h1", "price": "css:.price | number"},

@@ -1,17 +1,16 @@
 // API keys with their scopes, and the secret that webhooks are signed with.
 
 import {ask} from './api.js';
-import {h, replace, table, when} from './dom.js';
-import {again, checks, field, form, list, once, say, sureButton} from './parts.js';
+import {h, table, when} from './dom.js';
+import {again, checks, field, form, list, once, say, sureButton, withSecrets} from './parts.js';
 
 const SCOPES = ['read', 'monitors', 'lookups', 'workflows', 'search', 'account'];
 
-export async function keys() {
-  const made = h('div');
+export const keys = () => withSecrets('Keys', async made => {
   const name = h('input', {required: true, maxlength: 200});
   const boxes = checks('What it may be used for; none: everything', SCOPES.map(scope => [scope, scope]), []);
   const until = h('input', {type: 'date'});
-  return h('div', null, h('h2', null, 'Keys'), made,
+  return [
     form([field('Name', name),
       boxes.element,
       field('Until', until, 'Empty: for ever')], 'Make a key', async () => {
@@ -20,7 +19,7 @@ export async function keys() {
       if (scopes.length > 0) order.scopes = scopes;
       if (until.value) order.expires_at = `${until.value}T00:00:00Z`;
       const key = await ask('POST', '/account/api-keys', order);
-      replace(made, once(`The key ${key.name}`, key.key));
+      await made(once(`The key ${key.name}`, key.key));
     }),
     await list({path: '/account/api-keys', name: 'api_keys', caption: 'Keys', empty: 'None.', columns: [
       ['Name', key => key.name],
@@ -33,18 +32,17 @@ export async function keys() {
         say('Revoked.');
         again();
       })],
-    ]}));
-}
+    ]})];
+});
 
-export async function signing() {
+export const signing = () => withSecrets('Signing secret', async made => {
   const {signing_secrets: secrets} = await ask('GET', '/account/signing-secrets');
-  const made = h('div');
   const overlap = h('input', {type: 'number', min: 0, max: 72, value: 24});
   const make = async (path, body) => {
     const secret = await ask('POST', path, body);
-    replace(made, once('The signing secret', secret.secret, h('p', null, 'Give it to your receivers (docs/webhooks.md).')));
+    await made(once('The signing secret', secret.secret, h('p', null, 'Give it to your receivers (docs/webhooks.md).')));
   };
-  return h('div', null, h('h2', null, 'Signing secret'), made,
+  return [
     secrets.length === 0
       ? form([h('p', null, 'Webhooks are not signed yet.')], 'Make a secret', () => make('/account/signing-secrets', {}))
       : form([field('Hours in which the present one signs, too', overlap)], 'Roll',
@@ -58,5 +56,5 @@ export async function signing() {
         say('Revoked.');
         again();
       })],
-    ], secrets, 'None.'));
-}
+    ], secrets, 'None.')];
+});

@@ -1,8 +1,8 @@
 // The members who may sign in, and the people who are invited to.
 
 import {ask, session} from './api.js';
-import {badge, h, number, replace, table, when} from './dom.js';
-import {again, field, form, guarded, once, say, sureButton} from './parts.js';
+import {badge, h, number, table, when} from './dom.js';
+import {again, field, form, guarded, once, say, sureButton, withSecrets} from './parts.js';
 
 const ROLES = ['viewer', 'member', 'owner'];
 
@@ -16,9 +16,8 @@ function teamSelect(teams, chosen, change) {
     teams.map(team => h('option', {value: team.id, selected: team.id === chosen}, team.name)));
 }
 
-export async function members() {
+export const members = () => withSecrets('Members', async made => {
   const [{members: all, teams}, {invitations}] = await Promise.all([ask('GET', '/account/members'), ask('GET', '/account/invitations')]);
-  const made = h('div');
   const email = h('input', {type: 'email', required: true});
   const role = roleSelect('viewer');
   const team = teamSelect(teams, null);
@@ -33,12 +32,12 @@ export async function members() {
       throw e;
     }
   });
-  return h('div', null, h('h2', null, 'Members'), made,
+  return [
     form([field('E-mail address', email), field('Role', role, 'Viewers read; members change; owners manage keys, members and money.'),
       teams.length > 0 && field('Team', team, 'What they see and change; owners are of the whole organisation.')],
       'Invite', async () => {
         const one = await ask('POST', '/account/invitations', {email: email.value, role: role.value, team_id: team.value || null});
-        replace(made, once(`The invitation of ${one.email}`, one.link, h('p', null, 'Send it to them. It works once, for 72 hours.')));
+        await made(once(`The invitation of ${one.email}`, one.link, h('p', null, 'Send it to them. It works once, for 72 hours.')));
       }),
     table('Members', [
       ['Address', m => [m.email, m.by_provider && ' ', m.by_provider && badge('by the identity provider', 'off')]],
@@ -49,7 +48,7 @@ export async function members() {
       ['Actions', m => m.email !== session.now.email && h('span', {class: 'buttons'},
         !m.by_provider && sureButton('New password', 'Make a link that replaces it?', async () => {
           const link = await ask('POST', `/account/members/${encodeURIComponent(m.email)}/reset`, {});
-          replace(made, once(`A new password for ${link.email}`, link.link, h('p', null, 'Send it to them. It works once, for 24 hours.')));
+          await made(once(`A new password for ${link.email}`, link.link, h('p', null, 'Send it to them. It works once, for 24 hours.')));
         }),
         ' ', sureButton('Remove', 'Remove and sign out?', async () => {
           await ask('DELETE', `/account/members/${encodeURIComponent(m.email)}`);
@@ -67,5 +66,5 @@ export async function members() {
         await ask('DELETE', `/account/invitations/${i.id}`);
         again();
       })],
-    ].filter(Boolean), invitations, 'Nobody waits.'));
-}
+    ].filter(Boolean), invitations, 'Nobody waits.')];
+});
