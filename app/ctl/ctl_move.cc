@@ -5,12 +5,15 @@
 
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/ctl/ctl.h"
+#include "app/ctl/ctl_names.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
@@ -18,7 +21,9 @@
 #include "config/parts.h"
 #include "config/security_config.h"
 #include "metrics/metrics.h"
+#include "store/accounts/accounts.h"
 #include "store/move/org_move.h"
+#include "store/session.h"
 
 namespace vedette::app {
 namespace {
@@ -40,15 +45,23 @@ struct MoveGiven {
   int grace_h = 24;
 };
 
-store::MoveOptions OptionsOf(const MoveGiven& given) {
-  const auto org_id = base::Uuid::Parse(given.org);
-  if (!org_id) {
-    throw config::ConfigError(fmt::format(
-        "org-move: ORG is the organisation's id, which `vedette ctl orgs` shows; \"{}\" is none",
-        given.org));
+// A name counts where it lives. All of those that have it in theirs are read, as the last of them
+// may be it.
+base::Uuid OrganisationOf(const std::string& id_or_name, store::Session& session) {
+  if (const auto id = base::Uuid::Parse(id_or_name)) return *id;
+  store::OrganisationQuery query;
+  query.q = id_or_name;
+  query.limit = std::numeric_limits<int>::max();
+  std::vector<NamedThing> candidates;
+  for (const store::Organisation& org : store::ListOrganisations(session, query)) {
+    candidates.push_back({org.id.ToString(), org.name});
   }
+  return base::Uuid::Parse(IdOfNamed("organisation", id_or_name, candidates)).value();
+}
+
+store::MoveOptions OptionsOf(const MoveGiven& given, const base::Uuid& org_id) {
   store::MoveOptions options;
-  options.org_id = *org_id;
+  options.org_id = org_id;
   options.drain_max = std::chrono::seconds(given.wait_s);
   options.grace = std::chrono::hours(given.grace_h);
   options.discards_strays = given.discard;
@@ -92,8 +105,11 @@ void Move(const MoveGiven& given) {
   const base::SystemClock clock;
   metrics::Metrics metrics(VEDETTE_VERSION);
   const base::Logger log(base::LogLevel::kWarn, base::LogFormat::kText);
+  store::Session session(from.database, {.name = "move"}, clock, metrics, log);
+  const base::Uuid org_id = OrganisationOf(given.org, session);
   store::OrgMove move({from.cell.id, from.database, from.security},
-                      {given.to, to.database, to.security}, OptionsOf(given), clock, metrics, log);
+                      {given.to, to.database, to.security}, OptionsOf(given, org_id), clock,
+                      metrics, log);
   Do(move, given);
 }
 
@@ -103,7 +119,7 @@ void AddOrgMove(CLI::App& app, int* status) {
   using What = MoveGiven::What;
   CLI::App* command = app.get_subcommand("ctl")->add_subcommand(kOrgMove.name, kOrgMove.help);
   const auto given = std::make_shared<MoveGiven>();
-  command->add_option("org", given->org, "The organisation's id")->required();
+  command->add_option("org", given->org, "The organisation's id, or its name")->required();
   command->add_option("--to", given->to, "The cell to which it goes; \"\" is the first one")
       ->required();
   command->add_option("--config", given->config_path,

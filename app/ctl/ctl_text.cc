@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "app/ctl/ctl.h"
+#include "app/ctl/ctl_names.h"
 #include "app/json_client.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -149,35 +150,19 @@ std::string Listed(const std::vector<std::string>& words) {
   return words.size() > count ? fmt::format("{} and {} more", first, words.size() - count) : first;
 }
 
-// The id of the one of `candidates` that has this name.
-std::string OneOf(Kind kind, const std::string& name, const base::Json& candidates) {
-  std::vector<std::string> ids;
-  std::vector<std::string> others;
-  for (const base::Json& candidate : candidates) {
-    const auto its = candidate.at("name").get<std::string>();
-    if (its == name) {
-      ids.push_back(candidate.at("id").get<std::string>());
-    } else {
-      others.push_back(fmt::format("\"{}\"", its));
-    }
+std::vector<NamedThing> Candidates(const base::Json& items) {
+  std::vector<NamedThing> candidates;
+  for (const base::Json& item : items) {
+    candidates.push_back({item.at("id").get<std::string>(), item.at("name").get<std::string>()});
   }
-  if (ids.size() == 1) return ids.front();
-  if (!ids.empty()) {
-    throw RequestFailed(
-        kConflict, fmt::format("several {}s are named \"{}\", give the id of one: {}", WordOf(kind),
-                               name, Listed(ids)));
-  }
-  std::string hint;
-  if (!others.empty()) {
-    hint = fmt::format("; there {} {}", others.size() == 1 ? "is" : "are", Listed(others));
-  }
-  throw RequestFailed(kNotFound, fmt::format("no {} is named \"{}\"{}", WordOf(kind), name, hint));
+  return candidates;
 }
 
 std::string IdOf(Kind kind, const std::string& name, const std::string& organisation,
                  const AskAdmin& ask) {
   if (kind == Kind::kTeam) {
-    return OneOf(kind, name, ask("/admin/v1/orgs/" + base::UrlEncode(organisation)).at("teams"));
+    const base::Json org = ask("/admin/v1/orgs/" + base::UrlEncode(organisation));
+    return IdOfNamed(WordOf(kind), name, Candidates(org.at("teams")));
   }
   const base::Json found = ask(fmt::format("/admin/v1/{}?q={}&limit={}",
                                            kind == Kind::kOrganisation ? "orgs" : "monitors",
@@ -187,10 +172,34 @@ std::string IdOf(Kind kind, const std::string& name, const std::string& organisa
         kConflict,
         fmt::format("\"{}\" is in the names of too many {}s, give the id", name, WordOf(kind)));
   }
-  return OneOf(kind, name, found.at("items"));
+  return IdOfNamed(WordOf(kind), name, Candidates(found.at("items")));
 }
 
 }  // namespace
+
+std::string IdOfNamed(std::string_view word, const std::string& name,
+                      const std::vector<NamedThing>& candidates) {
+  std::vector<std::string> ids;
+  std::vector<std::string> others;
+  for (const NamedThing& candidate : candidates) {
+    if (candidate.name == name) {
+      ids.push_back(candidate.id);
+    } else {
+      others.push_back(fmt::format("\"{}\"", candidate.name));
+    }
+  }
+  if (ids.size() == 1) return ids.front();
+  if (!ids.empty()) {
+    throw RequestFailed(
+        kConflict, fmt::format("several {}s are named \"{}\", give the id of one: {}", word, name,
+                               Listed(ids)));
+  }
+  std::string hint;
+  if (!others.empty()) {
+    hint = fmt::format("; there {} {}", others.size() == 1 ? "is" : "are", Listed(others));
+  }
+  throw RequestFailed(kNotFound, fmt::format("no {} is named \"{}\"{}", word, name, hint));
+}
 
 void ResolveNames(const CtlCommand& command, const AskAdmin& ask, CtlValues* values) {
   std::string organisation;  // the one that teams are of: it stands before them

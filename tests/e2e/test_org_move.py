@@ -85,6 +85,18 @@ def kill_at(process, word):
     assert word in said, said
 
 
+def test_an_organisation_may_be_named_as_elsewhere(binary, cells, tmp_path):
+    (old, _), (_, new_database) = cells
+    org = old.organisation(name="Acme").org_id
+    old.organisation(name="Acme Two")
+    assert "api_key: 1 rows" in finish(command(binary, old, new_database, tmp_path, "Acme", "--dry-run"))
+    twin = old.organisation(name="Acme").org_id
+    for name, why in (("Acme", 'several organisations are named "Acme", give the id of one'), ("Nobody", 'no organisation is named "Nobody"')):
+        refused = command(binary, old, new_database, tmp_path, name, "--dry-run")
+        said, _ = refused.communicate(timeout=60)
+        assert refused.returncode == 1 and why in said and (name == "Nobody" or (org in said and twin in said)), said
+
+
 def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, nginx, receiver):
     (old, old_database), (new, new_database) = cells
     nginx.write("page.html", "<html><head><title>0</title></head><body></body></html>")
