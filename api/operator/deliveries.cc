@@ -96,8 +96,8 @@ rest::Handled PostReplay(Call& call) {
       return rest::NotFound("delivery");
     case store::ReplayOutcome::kNotDead:
       return rest::ErrorReply(409, "not_dead",
-                              "only a dead delivery can be replayed; `send` tries a pending one "
-                              "now and sends a delivered one again");
+                              "only a dead delivery can be replayed; `delivery-send` tries a "
+                              "pending one now and sends a delivered one again");
     case store::ReplayOutcome::kDone:
       break;
   }

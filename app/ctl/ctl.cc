@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
@@ -54,14 +56,19 @@ std::string TokenOfFile(const std::string& path) {
 // A file that a command sends, such as a public key.
 constexpr std::size_t kSentFileBytesMax = 65536;
 
+config::ConfigError CannotRead(const std::string& path, std::string_view why) {
+  return config::ConfigError(fmt::format("ctl cannot read {}: {}", path, why));
+}
+
 std::string TextOfFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file) throw CannotRead(path, std::strerror(errno));
   std::string text(kSentFileBytesMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw CannotRead(path, std::strerror(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad() || text.empty() || text.size() > kSentFileBytesMax) {
-    throw config::ConfigError(
-        fmt::format("ctl cannot read {}: it must have 1 to {} bytes", path, kSentFileBytesMax));
+  if (text.empty() || text.size() > kSentFileBytesMax) {
+    throw CannotRead(path, fmt::format("it must have 1 to {} bytes", kSentFileBytesMax));
   }
   return text;
 }
@@ -327,7 +334,7 @@ JsonClient::Answer Ctl::Impl::Send(const CtlCommand& command, const CtlRequest& 
     if (option.place != CtlOption::Place::kFile) continue;
     const std::string& path = texts[command.name][option.flag];
     std::ifstream file(path);
-    if (!file) throw config::ConfigError(fmt::format("ctl cannot read {}", path));
+    if (!file) throw CannotRead(path, std::strerror(errno));
     const auto call = [&](const base::Json& body) {
       return client->Call(request.method, request.target, body);
     };

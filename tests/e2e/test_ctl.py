@@ -116,7 +116,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
         assert "410" in ctl.text("delivery", dead["id"])
         ctl.text("replay", dead["id"], "--reason", "mended")
         wait_until("it to arrive", lambda: ctl.json("delivery", dead["id"])["state"] == "delivered")
-        assert "(status 409)" in ctl.refused("replay", dead["id"])
+        assert "`delivery-send` tries" in ctl.refused("replay", dead["id"])
         ctl.text("delivery-send", dead["id"], "--reason", "the receiver lost it")
         wait_until("it to arrive again", lambda: len(receiver.requests) >= 3)
         assert ctl.json("replay-many", "--org", org) == {"replayed": 0}
@@ -165,6 +165,8 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     listed = ctl.json("suppressions", "--kind", "person")["items"]
     assert [(one["org_id"], one["reason"]) for one in listed] == [(org, "asked")]
     assert "engines.example" not in tidy(ctl.text("suppressions"))
+    assert "REQUIRED without --dry-run" in ctl.run("erase", "--help").stdout
+    assert "reason" in ctl.refused("erase", "--email", "ada@engines.example")
     erased = ctl.json("erase", "--email", "ada@engines.example", "--reason", "asked")
     assert erased["jobs"] == 0, "no job had the address"  # test_find_email.py has one that had
     assert ctl.json("email", "hosts")["items"] == []
@@ -306,6 +308,9 @@ def keep_a_monitor(ctl, org, nginx, tmp_path):
             "frequency": "1d"}
     path.write_text(json.dumps(body))
     made = ctl.json("monitor-create", org, "--file", path)
+    for file, why in ((tmp_path / "absent", "No such file or directory"), (tmp_path, "Is a directory"), ("/dev/null", "1 to 65536 bytes")):
+        unread = ctl.run("monitor-create", org, "--file", file)
+        assert unread.returncode == 2 and f"{file}: " in unread.stderr and why in unread.stderr, unread
     path.write_text(json.dumps({**body, "name": "Others"}))
     shown = tidy(ctl.text("monitor-create", org, "--file", path))
     assert any(m["id"] in shown for m in ctl.json("monitors", "--query", "Others")["items"]), shown
