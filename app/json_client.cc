@@ -81,7 +81,9 @@ JsonClient::Answer JsonClient::Send(const std::string& method, const std::string
   request.body_bytes_max = kAnswerBytesMax;
   net::HttpResponse response = http_.Send(std::move(request));
   if (response.error_class != net::HttpErrorClass::kNone) {
-    throw RequestFailed(0, fmt::format("{} {}{} failed: {}", method, base_, path, response.error));
+    throw RequestFailed(
+        0, fmt::format("{}: {} {}{} failed: {}", net::HttpErrorClassName(response.error_class),
+                       method, base_, path, response.error));
   }
   Answer answer{.status = response.status, .body = nullptr, .text = std::move(response.body)};
   if (base::ParseJson(answer.text, &answer.body)) answer.body = nullptr;

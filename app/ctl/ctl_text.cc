@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -220,7 +221,8 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kCellCharsMax = 60;
+// A masked signing secret is whole.
+constexpr std::size_t kCellCharsMax = 80;
 // The width of a cell in the table of one thing, where an error is read to its end.
 constexpr std::size_t kWhole = 4096;
 constexpr std::size_t kGapChars = 2;
@@ -295,42 +297,84 @@ std::string CountsOf(const Json& value) {
   return text;
 }
 
-// The member that a column names, "failure.message" of an object's object; null for none.
-const Json* MemberOf(const Json& item, std::string_view column) {
-  const std::size_t dot = column.find('.');
-  const auto it = item.find(std::string(column.substr(0, dot)));
-  if (it == item.end()) return nullptr;
-  if (dot == std::string_view::npos) return &*it;
-  return it->is_object() ? MemberOf(*it, column.substr(dot + 1)) : nullptr;
+// The member of an object, of its object and so on, that a column shows.
+struct Column {
+  std::string title;
+  std::vector<std::string> path;
+};
+
+// "failure.message": the member of an object's object.
+Column Named(std::string_view column) {
+  Column named{std::string(column), {}};
+  for (std::size_t dot = column.find('.'); dot != column.npos; dot = column.find('.')) {
+    named.path.emplace_back(column.substr(0, dot));
+    column.remove_prefix(dot + 1);
+  }
+  named.path.emplace_back(column);
+  return named;
+}
+
+// Whether the member has members that are columns: an object is no cell, unless it counts
+// something.
+bool Unfolds(const std::string& key, const Json& value) {
+  return value.is_object() && !value.empty() && key != "outcomes" && CountsOf(value).empty();
+}
+
+// Adds a column for each member, and each of its objects, that is none yet.
+void AddColumns(const Json& object, const Column& of, std::vector<Column>* columns) {
+  for (const auto& [key, value] : object.items()) {
+    Column column = of;
+    column.title += (of.title.empty() ? "" : ".") + Printable(key);
+    column.path.push_back(key);
+    const auto is_it = [&](const Column& one) { return one.path == column.path; };
+    if (Unfolds(key, value)) {
+      AddColumns(value, column, columns);
+    } else if (std::none_of(columns->begin(), columns->end(), is_it)) {
+      columns->push_back(std::move(column));
+    }
+  }
+}
+
+// Null for none.
+const Json* MemberAt(const Json& item, const std::vector<std::string>& path) {
+  const Json* at = &item;
+  for (const std::string& key : path) {
+    const auto it = at->find(key);
+    if (it == at->end()) return nullptr;
+    at = &*it;
+  }
+  return at;
+}
+
+std::string CellOf(const Json& value) {
+  const std::string counts = CountsOf(value);
+  if (!counts.empty()) return counts;
+  return value.is_object() && value.empty() ? "-" : Cell(value);
 }
 
 // The head, and a line each item.
 using Cells = std::vector<std::vector<std::string>>;
 
-Cells CellsOf(const Json& items, const std::vector<std::string_view>& columns,
+Cells CellsOf(const Json& items, const std::vector<std::string_view>& named,
               std::size_t cell_chars_max) {
-  Cells lines(1);
-  for (const std::string_view column : columns) lines[0].emplace_back(column);
-  if (columns.empty() && items[0].is_object()) {
-    for (const auto& [key, value] : items[0].items()) {
-      // An object is no cell, unless it counts something.
-      const bool counts = value.is_object() && (key == "outcomes" || !CountsOf(value).empty());
-      if (!value.is_object() || counts) lines[0].push_back(Printable(key));
-    }
-  }
+  std::vector<Column> columns;
+  std::transform(named.begin(), named.end(), std::back_inserter(columns), Named);
   for (const Json& item : items) {
-    std::vector<std::string> line;
-    for (const std::string& column : lines[0]) {
-      const Json* value = MemberOf(item, column);
-      if (value == nullptr) {
-        line.emplace_back();
-        continue;
-      }
-      std::string text = CountsOf(*value);
-      if (text.empty()) text = value->is_object() && value->empty() ? "-" : Cell(*value);
-      line.push_back(base::CutCharacters(text, cell_chars_max));
+    if (named.empty() && item.is_object()) AddColumns(item, {}, &columns);
+  }
+  Cells lines(1);
+  for (const Column& column : columns) lines[0].push_back(column.title);
+  for (const Json& item : items) {
+    std::vector<std::string>& line = lines.emplace_back();
+    for (const Column& column : columns) {
+      const Json* value = MemberAt(item, column.path);
+      // Other columns show what unfolds in this item, and not in another one.
+      const bool is_shown =
+          value != nullptr && !(named.empty() && Unfolds(column.path.back(), *value));
+      // Why something did not answer is read to its end.
+      const std::size_t chars_max = column.title == "error" ? kWhole : cell_chars_max;
+      line.push_back(is_shown ? base::CutCharacters(CellOf(*value), chars_max) : "");
     }
-    lines.push_back(std::move(line));
   }
   return lines;
 }

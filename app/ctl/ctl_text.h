@@ -36,8 +36,9 @@ void ResolveNames(const CtlCommand& command, const AskAdmin& ask, CtlValues* val
 // written by others: control and direction characters are replaced, so that they cannot steer a
 // terminal.
 
-// One line an item, its head first; "none" without items. A column is a key of the items; without
-// columns every key of the first item is one. Long cells are cut.
+// One line an item, its head first; "none" without items. A column is a key of the items,
+// "failure.message" of an object's object; without columns every key is one. Long cells are cut,
+// but no "error".
 std::string FormatTable(const base::Json& items, const std::vector<std::string_view>& columns);
 
 // A list ({"items" or "rows": [...], "next_cursor"?}, or an array) as a table. Of another object,

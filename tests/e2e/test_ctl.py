@@ -76,6 +76,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     go_by_names(ctl, org, team)
     secret = ctl.json("secret-rotate", org, "--overlap-hours", "24")["secret"]
     assert secret.startswith("sk_whsec_")
+    assert re.search(rf"\.{secret[-4:]} ", ctl.text("secrets", org)), "by its end it is known which one it is"
     key = ctl.json("key-create", org, "laptop")
     assert key["key"].startswith("vd_live_")
     assert "laptop" in tidy(ctl.text("keys", org)) and key["key"] not in ctl.text("keys", org)
@@ -499,6 +500,9 @@ def test_one_fleet_is_the_only_cell(ctl, tmp_path):
         cells.write_text(text + "\n")
         done = ctl.run("--cells", cells, "cells")
         assert done.returncode == 2 and reason in done.stderr, done
+    cells.write_text("c2 http://127.0.0.1:1\n")
+    why = "connect: GET http://127.0.0.1:1/admin/v1/cell failed: 127.0.0.1:1: "
+    assert re.search(re.escape(why) + r".*\w$", ctl.run("--cells", cells, "cells").stdout.rstrip()), "it is not cut"
     # Without a file the admin port is asked, which knows its own cell here; a map wants all of them.
     assert [(one["cell"], one["url"]) for one in ctl.json("cells")["items"]] == [("", None)]
     assert [one["id"] for one in ctl.json("org-find", "acme")["items"]] == [org]

@@ -1,5 +1,6 @@
 #include "app/ctl/ctl_commands.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
@@ -26,6 +27,8 @@ namespace vedette::app {
 namespace {
 
 using base::Json;
+using testing::AllOf;
+using testing::HasSubstr;
 
 const CtlCommand& Command(std::string_view name) {
   for (const CtlCommand& command : CtlCommands()) {
@@ -412,11 +415,30 @@ TEST(CtlText, WhatATickCountedIsShownAndAnErrorOfOneThingToItsEnd) {
 TEST(CtlText, CutsLongCellsBetweenCharacters) {
   Json list = Json::array();
   std::string text;
-  for (int i = 0; i < 61; ++i) text += "é";
+  for (int i = 0; i < 81; ++i) text += "é";
   list.push_back({{"t", text}});
   std::string expected = "t\n";
-  for (int i = 0; i < 57; ++i) expected += "é";
+  for (int i = 0; i < 77; ++i) expected += "é";
   EXPECT_EQ(FormatForPeople(list, {}), expected + "...\n");
+}
+
+TEST(CtlText, AMaskedSecretAndAnErrorAreWholeInAList) {
+  const std::string masked = "sk_whsec_" + std::string(60, '*') + "abcd";
+  const std::string error(100, 'e');
+  const Json list = {{"items", {{{"preview", masked}, {"error", error}}}}};
+  const std::string text = FormatForPeople(list, {"preview", "error"});
+  EXPECT_THAT(text, AllOf(HasSubstr(masked), HasSubstr(error)));
+}
+
+TEST(CtlText, WhatIsInAnObjectOfARowIsAColumn) {
+  const Json object = base::ParseJsonOrThrow(
+      R"({"id":"j","rows":[{"lead":{"name":"Ada"},"result":null},
+                           {"lead":{"a.b":"x"},"result":{"email":"a@b.c","seen":{"mx":2}}}]})");
+  EXPECT_EQ(FormatForPeople(object, {}),
+            "id  j\n\nrows:\n"
+            "lead.name  result  lead.a.b  result.email  result.seen\n"
+            "Ada        -\n"
+            "                   x         a@b.c         mx 2\n");
 }
 
 TEST(CtlText, ARefusalNamesTheReasonOrTheFields) {
