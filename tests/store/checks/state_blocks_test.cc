@@ -42,7 +42,9 @@ TEST(StateBlocks, WhatIsPackedIsReadAsItWas) {
       }
       const store::StateBlock block = store::PackStates(states);
       EXPECT_EQ(store::UnpackStates(block), states) << kinds << " kinds of " << rows;
-      if (kinds == 1) EXPECT_FALSE(block.groups);
+      if (kinds == 1) {
+        EXPECT_FALSE(block.groups);
+      }
     }
   }
 }
