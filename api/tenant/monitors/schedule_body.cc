@@ -26,6 +26,7 @@ base::Json Inside(base::Json loc, std::string_view name) {
 void ReadCronList(const base::Json& cron, const base::Json& loc, rest::Problems* problems,
                   domain::ScheduleOrder* order) {
   order->is_list = true;
+  order->cron.clear();
   if (cron.empty() || cron.size() > domain::kCronExpressionsMax) {
     problems->Add(loc, "too_long",
                   fmt::format("A list has 1 to {} expressions", domain::kCronExpressionsMax), cron);
@@ -51,10 +52,11 @@ void ReadCronAndZone(const base::Json& object, const base::Json& loc, rest::Prob
   const auto cron = object.find("cron");
   const base::Json cron_loc = Inside(loc, "cron");
   if (cron == object.end() || cron->is_null()) {
-    problems->Add(cron_loc, "missing", "Field required");
+    if (order->cron.empty()) problems->Add(cron_loc, "missing", "Field required");
   } else if (cron->is_array()) {
     ReadCronList(*cron, cron_loc, problems, order);
   } else if (cron->is_string()) {
+    order->is_list = false;
     order->cron = {cron->get<std::string>()};
   } else {
     problems->Add(cron_loc, "string_type", "Input should be an expression or a list of them",

@@ -15,7 +15,8 @@ namespace vedette::api {
 
 inline constexpr int kSpreadSecondsMax = 3600;
 
-// The members `cron` (an expression, or a list of them) and `time_zone` of the object at `loc`.
+// The members `cron` (an expression, or a list of them) and `time_zone` of the object at `loc`. What
+// `order` has already stays where the object does not have it.
 void ReadCronAndZone(const base::Json& object, const base::Json& loc, rest::Problems* problems,
                      domain::ScheduleOrder* order);
 

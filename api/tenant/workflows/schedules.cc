@@ -70,18 +70,21 @@ struct ScheduleBody {
   std::optional<bool> is_active;
 };
 
-void ReadTimesMembers(const base::Json& members, BodyReader* reader, rest::Problems* problems,
-                      ScheduleBody* body) {
+// `stored`: what the schedule has by now of the clock; what is left out of it stays.
+void ReadTimesMembers(const base::Json& members, const domain::ScheduleOrder& stored,
+                      BodyReader* reader, rest::Problems* problems, ScheduleBody* body) {
   const bool has_cron = reader->Member("cron", Presence::kOptional) != nullptr;
-  const base::Json* zone = reader->Member("time_zone", Presence::kOptional);
+  const bool has_zone = reader->Member("time_zone", Presence::kOptional) != nullptr;
   body->frequency = reader->Text("frequency", Presence::kOptional, 0, kWordCharsMax);
   if (has_cron && body->frequency) {
     reader->Refuse("cron", "Give cron or frequency, not both");
-  } else if (has_cron) {
-    body->cron.emplace();
+  } else if (has_cron || (has_zone && !body->frequency && !stored.cron.empty())) {
+    body->cron = stored;
     ReadCronAndZone(members, base::Json::array({"body"}), problems, &*body->cron);
-  } else if (zone != nullptr && *zone != "UTC") {
-    reader->Refuse("time_zone", "A time zone is one of a cron expression");
+  } else if (reader->Text("time_zone", Presence::kOptional, 0, kWordCharsMax).value_or("UTC") !=
+             "UTC") {
+    reader->Refuse("time_zone",
+                   "A time zone goes with cron, not with a frequency: give cron instead of that");
   }
 }
 
@@ -98,11 +101,12 @@ std::optional<std::optional<std::string>> ReadTextOf(BodyReader* reader, const c
   return std::optional<std::string>(std::move(text));
 }
 
-ScheduleBody ReadScheduleBody(const base::Json& members, Presence name, rest::Problems* problems) {
+ScheduleBody ReadScheduleBody(const base::Json& members, Presence name,
+                              const domain::ScheduleOrder& stored, rest::Problems* problems) {
   BodyReader reader(members, problems);
   ScheduleBody body;
   body.name = reader.FilledText("name", name, domain::kScheduleNameCharsMax);
-  ReadTimesMembers(members, &reader, problems, &body);
+  ReadTimesMembers(members, stored, &reader, problems, &body);
   if (const auto word = reader.Text("overlap", Presence::kOptional, 0, kWordCharsMax)) {
     body.overlap = domain::ParseOverlap(*word);
     if (!body.overlap) reader.Refuse("overlap", "Input should be skip, queue_one or allow");
@@ -163,7 +167,7 @@ rest::Handled CreateSchedule(Call& call) {
   const base::Uuid workflow_id = FindWorkflow(call, store::Deleted::kHidden);
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  ScheduleBody body = ReadScheduleBody(json.members, Presence::kRequired, &problems);
+  ScheduleBody body = ReadScheduleBody(json.members, Presence::kRequired, {}, &problems);
   if (!body.cron && !body.frequency && !problems.any()) {
     problems.Add(BodyReader::Loc("cron"), "missing", "Give cron or frequency");
   }
@@ -215,7 +219,10 @@ rest::Handled UpdateSchedule(Call& call) {
   if (json.members.empty()) {
     problems.Add(base::Json::array({"body"}), "too_short", "Name at least one field to change");
   }
-  ScheduleBody body = ReadScheduleBody(json.members, Presence::kOptional, &problems);
+  const auto stored = found.times.schedule_json
+                          ? domain::ParseStoredSchedule(*found.times.schedule_json)
+                          : domain::ScheduleOrder();
+  ScheduleBody body = ReadScheduleBody(json.members, Presence::kOptional, stored, &problems);
   problems.Check();
   store::WorkflowScheduleChange change;
   change.name = std::move(body.name);

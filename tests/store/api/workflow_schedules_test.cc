@@ -22,6 +22,7 @@ namespace vedette::test {
 namespace {
 
 using base::Json;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -173,6 +174,41 @@ TEST_F(ApiWorkflowSchedules, IsMadeShownListedChangedAndDeleted) {
   EXPECT_TRUE(changed.body["paused_reason"].is_null());
   EXPECT_EQ(Ask("DELETE", path).body["deleted"], true);
   EXPECT_EQ(Ask("GET", path).status, 404);
+}
+
+TEST_F(ApiWorkflowSchedules, AnUpdateOfCronOrZoneAloneKeepsTheOther) {
+  const std::string id = Make().body["id"];
+  const auto update = [&](const Json& body) {
+    return Ask("POST", Path("/" + id + "/update"), body);
+  };
+  Json shown = update({{"cron", Json::array({"0 10 * * *", "0 12 * * *"})}}).body;
+  EXPECT_EQ(shown["time_zone"], "Europe/Berlin") << shown;
+  shown = update({{"time_zone", "UTC"}}).body;
+  EXPECT_EQ(shown["time_zone"], "UTC");
+  EXPECT_EQ(shown["cron"], (Json{"0 10 * * *", "0 12 * * *"}));
+  EXPECT_THAT(shown["next_run_times"][0].get<std::string>().substr(11, 2), AnyOf("10", "12"));
+  shown = update({{"cron", "0 11 * * *"}, {"time_zone", nullptr}}).body;
+  EXPECT_EQ(shown["cron"], "0 11 * * *");
+  EXPECT_EQ(shown["time_zone"], "UTC");
+  EXPECT_EQ(update({{"time_zone", "Europe/Parris"}}).error(), "invalid_time_zone");
+  EXPECT_EQ(update({{"time_zone", "Europe/Paris"}}).body["time_zone"], "Europe/Paris");
+  EXPECT_THAT(update({{"time_zone", 5}}).raw.body, HasSubstr("string_type"));
+}
+
+TEST_F(ApiWorkflowSchedules, AZoneNeedsCron) {
+  const std::string id =
+      MakeId({{"cron", nullptr}, {"time_zone", nullptr}, {"frequency", "6h"}});
+  const auto update = [&](const Json& body) {
+    return Ask("POST", Path("/" + id + "/update"), body);
+  };
+  EXPECT_EQ(update({{"time_zone", "UTC"}}).status, 200) << "as it is shown";
+  const Reply refused = update({{"time_zone", "Europe/Paris"}});
+  EXPECT_EQ(refused.loc(), R"(["body","time_zone"])") << refused.raw.body;
+  EXPECT_THAT(refused.raw.body, HasSubstr("give cron instead"));
+  EXPECT_THAT(update({{"time_zone", 5}}).raw.body, HasSubstr("string_type"));
+  const Json shown = update({{"time_zone", "Europe/Paris"}, {"cron", "0 9 * * *"}}).body;
+  EXPECT_EQ(shown["time_zone"], "Europe/Paris") << shown;
+  EXPECT_EQ(update({{"time_zone", "Europe/Paris"}, {"frequency", "6h"}}).status, 422);
 }
 
 TEST_F(ApiWorkflowSchedules, WhatCannotBeRunIsRefusedWithItsReason) {
