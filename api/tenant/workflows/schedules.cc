@@ -236,8 +236,9 @@ rest::Handled UpdateSchedule(Call& call) {
   change.is_active = body.is_active;
   change.owner = OwnerOf(call);
   if (change.webhook_payload_json && *change.webhook_payload_json) CheckMaySendPayload(call);
-  // What only pauses it is taken whatever has become of the workflow.
-  if (body.is_active.value_or(found.is_active)) {
+  // What a paused one does not run with is taken whatever has become of the workflow.
+  const bool has_input = change.specs_override_json || change.webhook_payload_json;
+  if (has_input || body.is_active.value_or(found.is_active)) {
     CheckRuns(call, found.workflow_id,
               change.specs_override_json.value_or(found.specs_override_json),
               change.webhook_payload_json.value_or(found.webhook_payload_json));

@@ -211,6 +211,23 @@ TEST_F(ApiWorkflowSchedules, AZoneNeedsCron) {
   EXPECT_EQ(update({{"time_zone", "Europe/Paris"}, {"frequency", "6h"}}).status, 422);
 }
 
+TEST_F(ApiWorkflowSchedules, APausedOneTakesNothingThatItCannotBeRunWith) {
+  const std::string id = MakeId({{"is_active", false}});
+  const Json before = Shown(id);
+  const auto update = [&](const Json& body) {
+    return Ask("POST", Path("/" + id + "/update"), body);
+  };
+  EXPECT_EQ(update({{"webhook_payload", "nonsense"}}).loc(), R"(["body","webhook_payload"])");
+  EXPECT_EQ(update({{"webhook_payload", Json::array({1})}}).status, 422);
+  EXPECT_EQ(update({{"webhook_payload", "x"}, {"is_active", false}}).status, 422);
+  EXPECT_EQ(update({{"webhook_payload", nullptr}}).error(), "missing_payload");
+  EXPECT_EQ(update({{"specs_override", {{"dataframe_type", "NONE"}}}}).status, 422);
+  EXPECT_EQ(Shown(id), before);
+  EXPECT_EQ(update({{"webhook_payload", {{"n", 3}}}}).status, 200);
+  Sql("update workflow set deleted_at = now()");
+  EXPECT_EQ(update({{"name", "Never again"}}).status, 200);
+}
+
 TEST_F(ApiWorkflowSchedules, WhatCannotBeRunIsRefusedWithItsReason) {
   EXPECT_EQ(Make({{"frequency", "1d"}}).loc(), R"(["body","cron"])");
   EXPECT_EQ(Make({{"cron", nullptr}, {"time_zone", nullptr}}).loc(), R"(["body","cron"])");
