@@ -468,8 +468,8 @@ Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& lim
     throw rest::Refusal(400, "invalid_frequency",
                         fmt::format("frequency {} is longer than the longest one, 30d", given));
   }
-  if (limits.frequency_min && *period >= *limits.frequency_min) return Frequency{*period, false};
-  if (*period == domain::kFrequencyTesting) return Frequency{*period, true};
+  if (limits.frequency_min && *period >= *limits.frequency_min) return Frequency{*period, {}};
+  if (*period == domain::kFrequencyTesting) return Frequency{*period, "the frequency 5m"};
   if (limits.frequency_min || *period < domain::kFrequencyMin) {
     throw rest::Refusal(
         400, "invalid_frequency",
@@ -477,7 +477,7 @@ Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& lim
             "frequency {} is shorter than the shortest one, {}", given,
             limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h"));
   }
-  return Frequency{*period, false};
+  return Frequency{*period, {}};
 }
 
 net::TenantUrl ReadWebhookUrl(const std::string& url, const net::AddressPolicy& policy) {
@@ -543,10 +543,10 @@ Frequency ReadTimesRule(CreateBody* body, const config::LimitsConfig& limits, ba
     throw rest::Refusal(400, "invalid_frequency", "anchor_at is more than 30 days ahead");
   }
   if (!body->schedule) return ReadFrequency(body->frequency, limits);
-  const bool needs_testing = CheckDistances(limits, now, &*body->schedule);
+  NeedsTesting needs_testing = CheckDistances(limits, now, &*body->schedule);
   const std::chrono::seconds shortest = body->schedule->distances.shortest;
   body->frequency = domain::DurationText(shortest);
-  return {shortest, needs_testing};
+  return {shortest, std::move(needs_testing)};
 }
 
 // Rules 1 to 5.

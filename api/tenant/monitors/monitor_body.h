@@ -9,6 +9,7 @@
 
 #include "api/kit/body.h"
 #include "api/kit/reply.h"
+#include "api/tenant/monitors/schedule_body.h"
 #include "api/tenant/outgoing.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -64,7 +65,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
 
 struct Frequency {
   std::chrono::seconds period{0};
-  bool needs_testing = false;  // 5m
+  NeedsTesting needs_testing;
 };
 Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& limits);
 

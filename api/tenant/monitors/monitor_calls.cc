@@ -13,8 +13,9 @@
 
 namespace vedette::api {
 
-void CheckFrequency(const Call& call, bool needs_testing) {
-  CheckFeature(call, needs_testing, domain::kFeatureTestingMonitors, "the frequency 5m");
+void CheckFrequency(const Call& call, const NeedsTesting& needs_testing) {
+  CheckFeature(call, needs_testing.has_value(), domain::kFeatureTestingMonitors,
+               needs_testing.value_or(std::string()));
 }
 
 void CheckTier(const Call& call, domain::Tier tier) {

@@ -45,7 +45,7 @@ rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::M
                                            domain::RowJson::View view, int after_position);
 
 // Refuse with the 403 of a frequency or a tier that the organisation has no feature for.
-void CheckFrequency(const Call& call, bool needs_testing);
+void CheckFrequency(const Call& call, const NeedsTesting& needs_testing);
 void CheckTier(const Call& call, domain::Tier tier);
 
 // What a test of a webhook or a channel answers.

@@ -354,12 +354,12 @@ store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor
   change.research_plan = std::move(body.research_plan);
   change.confirm_after = body.confirm_after;
   change.missing_confirmations = body.missing_confirmations;
-  bool needs_testing = false;
+  NeedsTesting needs_testing;
   if (body.frequency) {
-    const Frequency frequency = ReadFrequency(*body.frequency, call.parts.config.limits);
+    Frequency frequency = ReadFrequency(*body.frequency, call.parts.config.limits);
     change.frequency_text = std::move(body.frequency);
     change.frequency = frequency.period;
-    needs_testing = frequency.needs_testing;
+    needs_testing = std::move(frequency.needs_testing);
   }
   if (body.schedule) {
     needs_testing =

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "config/limits_config.h"
+#include "domain/monitor/enums.h"
 #include "domain/text/limits.h"
 
 namespace vedette::api {
@@ -118,8 +119,8 @@ domain::ClockSchedule MakeSchedule(const domain::ScheduleOrder& order, base::Tim
   return std::move(schedule);
 }
 
-bool CheckDistances(const config::LimitsConfig& limits, base::Timestamp now,
-                    domain::ScheduleOrder* order) {
+NeedsTesting CheckDistances(const config::LimitsConfig& limits, base::Timestamp now,
+                            domain::ScheduleOrder* order) {
   const auto distances = MakeSchedule(*order, now).DistancesAfter(now);
   const auto refusal = [](std::string sentence) {
     return rest::Refusal(400, "invalid_frequency", std::move(sentence));
@@ -129,14 +130,25 @@ bool CheckDistances(const config::LimitsConfig& limits, base::Timestamp now,
   }
   order->distances = *distances;
   const std::chrono::seconds shortest = distances->shortest;
-  if (limits.frequency_min && shortest >= *limits.frequency_min) return false;
-  if (limits.frequency_min || shortest < domain::kFrequencyTesting) {
-    throw refusal(
-        fmt::format("schedule: two of its times are {} apart, and the shortest distance is {}",
-                    domain::DurationText(shortest),
-                    domain::DurationText(limits.frequency_min.value_or(domain::kFrequencyMin))));
+  const std::string given = domain::DurationText(shortest);
+  const auto too_near = [&](const std::string& limit) {
+    return refusal(fmt::format(
+        "schedule: two of its times are {} apart, and the shortest distance is {}", given, limit));
+  };
+  if (limits.frequency_min) {
+    if (shortest < *limits.frequency_min) {
+      throw too_near(domain::DurationText(*limits.frequency_min));
+    }
+    return std::nullopt;
   }
-  return shortest < domain::kFrequencyMin;
+  if (shortest >= domain::kFrequencyMin) return std::nullopt;
+  if (shortest < domain::kFrequencyTesting) {
+    throw too_near(fmt::format(
+        "{}, or {} with the feature {}", domain::DurationText(domain::kFrequencyMin),
+        domain::DurationText(domain::kFrequencyTesting), domain::kFeatureTestingMonitors));
+  }
+  return fmt::format("a schedule of which two times are {} apart, nearer than {},", given,
+                     domain::DurationText(domain::kFrequencyMin));
 }
 
 }  // namespace vedette::api

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "api/kit/body.h"
 #include "api/kit/reply.h"
@@ -15,8 +16,8 @@ namespace vedette::api {
 
 inline constexpr int kSpreadSecondsMax = 3600;
 
-// The members `cron` (an expression, or a list of them) and `time_zone` of the object at `loc`. What
-// `order` has already stays where the object does not have it.
+// The members `cron` (an expression, or a list of them) and `time_zone` of the object at `loc`.
+// What `order` has already stays where the object does not have it.
 void ReadCronAndZone(const base::Json& object, const base::Json& loc, rest::Problems* problems,
                      domain::ScheduleOrder* order);
 
@@ -28,9 +29,13 @@ std::optional<domain::ScheduleOrder> ReadScheduleMember(rest::BodyReader* reader
 // with the closest names), and what never comes (`invalid_schedule`).
 domain::ClockSchedule MakeSchedule(const domain::ScheduleOrder& order, base::Timestamp now);
 
+// What the feature of testing monitors is needed for, as a sentence begins; nothing where it is
+// not.
+using NeedsTesting = std::optional<std::string>;
+
 // Refuses likewise, and with `invalid_frequency` where slots are too near to each other or too far
-// apart; fills the order's distances. Whether it needs the feature of testing monitors.
-bool CheckDistances(const config::LimitsConfig& limits, base::Timestamp now,
-                    domain::ScheduleOrder* order);
+// apart; fills the order's distances.
+NeedsTesting CheckDistances(const config::LimitsConfig& limits, base::Timestamp now,
+                            domain::ScheduleOrder* order);
 
 }  // namespace vedette::api

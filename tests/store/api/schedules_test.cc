@@ -86,7 +86,8 @@ TEST_F(ApiSchedules, RefusalsNameTheFieldTheRuleAndTheClosestZones) {
   Refused({{"cron", {"0 9 * * *", "0 0 31 4 *"}}}, 400, "invalid_schedule", "0 0 31 4 *");
   Refused({{"cron", "0 9 * * *"}, {"time_zone", "Europe/Berln"}}, 400, "invalid_time_zone",
           "Europe/Berlin");
-  Refused({{"cron", "*/4 * * * *"}}, 400, "invalid_frequency", "4m apart");
+  Refused({{"cron", "*/4 * * * *"}}, 400, "invalid_frequency",
+          "4m apart, and the shortest distance is 1h, or 5m with the feature testing_monitors");
   Refused({{"cron", "0 0 1 1,6 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", "0 0 29 2 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", Json::array()}}, 422, "", "1 to 8");
@@ -110,7 +111,9 @@ TEST_F(ApiSchedules, RefusalsNameTheFieldTheRuleAndTheClosestZones) {
 TEST_F(ApiSchedules, FiveMinutesNeedTheFeatureOfTestingMonitors) {
   const Json schedule{{"cron", "*/5 * * * *"}};
   Sql("update organisation set features = '{monitors}'");
-  EXPECT_EQ(Ask("POST", "/monitors", With({{"schedule", schedule}})).status, 403);
+  Refused(schedule, 403, "",
+          "two times are 5m apart, nearer than 1h, needs the feature testing_monitors");
+  Refused({{"cron", "*/30 * * * *"}}, 403, "", "two times are 30m apart");
   Sql("update organisation set features = features || '{testing_monitors}'");
   EXPECT_EQ(Ask("POST", "/monitors", With({{"schedule", schedule}})).status, 200);
 }

@@ -196,8 +196,7 @@ TEST_F(ApiWorkflowSchedules, AnUpdateOfCronOrZoneAloneKeepsTheOther) {
 }
 
 TEST_F(ApiWorkflowSchedules, AZoneNeedsCron) {
-  const std::string id =
-      MakeId({{"cron", nullptr}, {"time_zone", nullptr}, {"frequency", "6h"}});
+  const std::string id = MakeId({{"cron", nullptr}, {"time_zone", nullptr}, {"frequency", "6h"}});
   const auto update = [&](const Json& body) {
     return Ask("POST", Path("/" + id + "/update"), body);
   };
