@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -13,9 +14,12 @@ namespace vedette::api {
 namespace {
 
 constexpr int kTimesMax = 100;
-// Years of which the tz database says when the clocks change.
+// Years of which the tz database says when the clocks change; the last one is for times alone, so
+// that what is asked for has some.
 constexpr base::Timestamp kFromMin{};
-constexpr base::Timestamp kFromMax = std::chrono::sys_days(std::chrono::year(2037) / 1 / 1);
+constexpr base::Timestamp kFromEnd = std::chrono::sys_days(std::chrono::year(2037) / 1 / 1);
+constexpr std::chrono::sys_seconds kTimesEnd =
+    std::chrono::sys_days(std::chrono::year(2038) / 1 / 1);
 
 // Without fractions, which no slot has.
 std::string TimeText(std::chrono::sys_seconds at) {
@@ -37,20 +41,22 @@ rest::Handled PreviewSchedule(Call& call) {
                         .value_or(domain::kNextRunTimesShown);
   const base::Timestamp from =
       reader.Time("from", rest::Presence::kOptional).value_or(call.parts.clock.Now());
-  if (from < kFromMin || from > kFromMax) {
+  if (from < kFromMin || from >= kFromEnd) {
     reader.Refuse("from", "Input should be a time from 1970 to 2036");
   }
   reader.Finish();
   problems.Check();
   const domain::ClockSchedule schedule = MakeSchedule(order, from);
-  const auto times = schedule.TimesAfter(from, static_cast<std::size_t>(count));
+  auto times = schedule.TimesAfter(from, static_cast<std::size_t>(count));
+  times.erase(std::lower_bound(times.begin(), times.end(), kTimesEnd), times.end());
   base::Json json{{"times", base::Json::array()}, {"clock_changes", base::Json::array()}};
   for (const auto& time : times) json["times"].push_back(TimeText(time));
+  if (times.empty()) return rest::JsonReply(200, json);
   for (auto& change : schedule.ClockChanges(from, times.back())) {
     json["clock_changes"].push_back(
         {{"at", TimeText(change.at)}, {"effect", std::move(change.effect)}});
   }
-  return rest::Reply{200, base::DumpJson(json)};
+  return rest::JsonReply(200, json);
 }
 
 }  // namespace vedette::api

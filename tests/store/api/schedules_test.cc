@@ -224,5 +224,24 @@ TEST_F(ApiSchedules, APreviewTellsTimesAndChangesOfTheClocks) {
       422);
 }
 
+TEST_F(ApiSchedules, APreviewEndsWithTheYearsOfWhichTheZonesAreKnown) {
+  Json asked{{"cron", "0 9 1 * *"},
+             {"time_zone", "Europe/Berlin"},
+             {"from", "2036-06-02T00:00:00Z"},
+             {"count", 60}};
+  const Json times = Ask("POST", "/schedules/preview", asked).body["times"];
+  ASSERT_EQ(times.size(), 18U);
+  EXPECT_EQ(times[12], "2037-07-01T07:00:00Z");
+  EXPECT_EQ(times[17], "2037-12-01T08:00:00Z");
+  asked["cron"] = "0 9 29 2 *";
+  const Reply none = Ask("POST", "/schedules/preview", asked);
+  EXPECT_EQ(none.body, (Json{{"times", Json::array()}, {"clock_changes", Json::array()}}))
+      << none.raw.body;
+  asked["from"] = "2037-01-01T00:00:00Z";
+  EXPECT_EQ(Ask("POST", "/schedules/preview", asked).loc(), R"(["body","from"])");
+  asked["from"] = "2036-12-31T23:59:59Z";
+  EXPECT_EQ(Ask("POST", "/schedules/preview", asked).status, 200);
+}
+
 }  // namespace
 }  // namespace vedette::test
