@@ -28,6 +28,74 @@ std::string Reason(std::string_view what) {
 // Bytes of a key that are shown where a place is told.
 constexpr std::size_t kPlaceKeyBytesMax = 64;
 
+// The place of a document's first NUL, as a sentence. It is looked for where there is one, so that
+// reading the others keeps no names of what is passed over.
+class NulFinder final : public nlohmann::json_sax<Json> {
+ public:
+  static std::string Sentence(std::string_view text) {
+    NulFinder finder;
+    Json::sax_parse(text.begin(), text.end(), &finder);
+    std::string place;
+    for (const Step& step : finder.open_) {
+      if (!step.is_object) {
+        place += '[' + std::to_string(step.index) + ']';
+      } else if (!step.key.empty()) {
+        if (!place.empty()) place += '.';
+        place += step.key;
+      }
+    }
+    return place + (place.empty() ? "" : ": ") + finder.what_ +
+           " contains \\u0000, which is not taken";
+  }
+
+  bool null() override { return Next(); }
+  bool boolean(bool) override { return Next(); }
+  bool number_integer(number_integer_t) override { return Next(); }
+  bool number_unsigned(number_unsigned_t) override { return Next(); }
+  bool number_float(number_float_t, const string_t&) override { return Next(); }
+  bool string(string_t& value) override { return value.find('\0') == std::string::npos && Next(); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return Enter(true); }
+  bool start_array(std::size_t) override { return Enter(false); }
+  bool end_object() override { return Leave(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& value) override {
+    if (value.find('\0') != std::string::npos) {
+      open_.pop_back();  // the place is the object's
+      what_ = "a member's name";
+      return false;
+    }
+    open_.back().key = value.substr(0, kPlaceKeyBytesMax);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  struct Step {
+    bool is_object;
+    std::size_t index = 0;
+    std::string key{};
+  };
+
+  bool Next() {
+    if (!open_.empty()) ++open_.back().index;
+    return true;
+  }
+  bool Enter(bool is_object) {
+    open_.push_back({is_object});
+    return true;
+  }
+  bool Leave() {
+    open_.pop_back();
+    return Next();
+  }
+
+  std::vector<Step> open_;
+  const char* what_ = "a string";
+};
+
 // Builds the document from the parser's callbacks. Returning false ends the parse.
 //
 // The members of an open object wait in a plain vector and become an ordered object when it is
@@ -40,6 +108,7 @@ class Builder final : public nlohmann::json_sax<Json> {
       : root_(root), limits_(limits), apart_(apart) {}
 
   std::optional<JsonError> error;
+  bool has_nul = false;      // which is all that is wrong so far
   bool passed_over = false;  // the member apart is there, and an array
 
   bool null() override { return passing_ > 0 || Add(Json(nullptr)); }
@@ -88,9 +157,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool key(string_t& value) override {
-    if (value.find('\0') != std::string::npos) {
-      return Fail(JsonError::Kind::kMalformed, "a member's name contains \\u0000");
-    }
+    if (!WithoutNul(value)) return false;
     if (passing_ > 0) return true;
     if (apart_ != nullptr && open_.size() == 1 && value == *apart_) passed_over = false;
     auto& members = open_.back().members;
@@ -125,26 +192,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool WithoutNul(const std::string& text) {
-    if (text.find('\0') == std::string::npos) return true;
-    const std::string place = PlaceText();
-    return Fail(JsonError::Kind::kMalformed,
-                (place.empty() ? "" : place + ": ") + "a string contains \\u0000");
-  }
-
-  // The place of the value that comes next: leads[3].email. Empty at the root, and of what is
-  // passed over.
-  std::string PlaceText() const {
-    std::string place;
-    if (passing_ > 0) return place;
-    for (const Container& container : open_) {
-      if (!container.is_object) {
-        place += '[' + std::to_string(container.items.size()) + ']';
-      } else if (!container.members.empty()) {
-        if (!place.empty()) place += '.';
-        place += container.members.back().first.substr(0, kPlaceKeyBytesMax);
-      }
-    }
-    return place;
+    has_nul = text.find('\0') != std::string::npos;
+    return !has_nul;
   }
 
   static Json KeptNumber(const std::string& text) {
@@ -379,6 +428,9 @@ std::optional<JsonError> Parse(std::string_view text, const std::string_view* ap
   Json root;
   Builder builder(&root, limits, apart);
   const bool complete = Json::sax_parse(text.begin(), text.end(), &builder);
+  if (builder.has_nul) {
+    return JsonError{JsonError::Kind::kMalformed, NulFinder::Sentence(text)};
+  }
   if (builder.error) return builder.error;
   if (!complete) return JsonError{JsonError::Kind::kMalformed, "not a JSON document"};
   *out = std::move(root);

@@ -45,7 +45,7 @@ Reply Unparsed(const base::JsonError& error) {
   using Kind = base::JsonError::Kind;
   const bool members = error.kind == Kind::kTooManyMembers;
   if (!members && error.kind != Kind::kTooManyValues) {
-    return ErrorReply(400, "malformed_json", "the body is not valid JSON: " + error.message);
+    return ErrorReply(400, "malformed_json", "the body cannot be read: " + error.message);
   }
   return ValidationReply(base::Json::array({"body"}),
                          members ? "too_many_members" : "too_many_values", error.message);

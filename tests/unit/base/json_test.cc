@@ -83,7 +83,7 @@ TEST(ParseJson, RefusesNulInValuesAndKeys) {
       ParseJson(R"({"mode": "x", "leads": [{"email": "a"}, {"name": "b", "email": "\u0000"}]})",
                 &json)
           ->message,
-      "leads[1].email: a string contains \\u0000");
+      "leads[1].email: a string contains \\u0000, which is not taken");
   EXPECT_EQ(KindOf(std::string_view("\"a\0\"", 4)), Kind::kMalformed);
   EXPECT_EQ(KindOf(std::string_view("1\0", 2)), Kind::kMalformed);
 }
@@ -184,6 +184,20 @@ TEST(ParseJsonApart, TheLastOfEqualKeysWinsHereToo) {
   ASSERT_FALSE(ParseJsonApart(" {\"rows\":[]}", "rows", 9, &value, &rows, {}));
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->count, 0U);
+}
+
+TEST(ParseJsonApart, TellsThePlaceOfANulInWhatItDoesNotBuild) {
+  const auto message = [](std::string_view text) {
+    Json value;
+    std::optional<JsonElements> rows;
+    const auto error = ParseJsonApart(text, "rows", 9, &value, &rows, {});
+    return error ? error->message : "taken";
+  };
+  EXPECT_EQ(message(R"({"a":[1],"rows":[{"d":"ok"},{"c":{},"d":"a\u0000"}]})"),
+            "rows[1].d: a string contains \\u0000, which is not taken");
+  EXPECT_EQ(message(R"({"rows":[1,[2,{"d":{"a\u0000":1}}]]})"),
+            "rows[1][1].d: a member's name contains \\u0000, which is not taken");
+  EXPECT_EQ(message(R"({"a\u0000":1})"), "a member's name contains \\u0000, which is not taken");
 }
 
 TEST(ParseJsonApart, JudgesWhatItDoesNotBuild) {

@@ -69,6 +69,14 @@ TEST(Bodies, WithTooMuchInThemAreInvalidAndDeepOnesMalformed) {
   EXPECT_EQ(StatusOf(Request(deep), {}), 400);
 }
 
+TEST(Bodies, AreRefusedForANulWithItsPlaceAndNotAsInvalidJson) {
+  const net::ServerRequest request = Request(R"({"rows":[{"d":"ok"},{"d":"a\u0000"}]})");
+  const auto reply = vedette::test::RefusalOf([&] { ReadJsonBody(request, kRowsRules); });
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(base::ParseJsonOrThrow(reply->body)["message"],
+            "the body cannot be read: rows[1].d: a string contains \\u0000, which is not taken");
+}
+
 TEST(Bodies, CostNothingWhileTheyAreSmallAndWhatTheirElementsBecomeOtherwise) {
   EXPECT_EQ(ParseCost("{}", kRowsRules), 0U);
   const std::string one(70'000, ' ');
