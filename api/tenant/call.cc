@@ -175,7 +175,9 @@ rest::Reply KeyInUse() {
 }
 
 rest::Reply KeyReused() {
-  return KeyProblem("This Idempotency-Key was used with another body", "idempotency_key_reused");
+  return KeyProblem(
+      "This Idempotency-Key was used with another request (route, team or body): send a new key",
+      "idempotency_key_reused");
 }
 
 }  // namespace vedette::api

@@ -191,7 +191,9 @@ TEST_F(ApiJobs, ARepetitionWithItsKeyGetsTheSameTask) {
   EXPECT_EQ(Sql("select count(*) from job"), "2");
   // The route and the team are part of the request.
   const Headers key{{"idempotency-key", "k/find-email-async"}};
-  EXPECT_EQ(Ask("POST", "/find-email", One(), key).type(), "idempotency_key_reused");
+  const Reply elsewhere = Ask("POST", "/find-email", One(), key);
+  EXPECT_EQ(elsewhere.type(), "idempotency_key_reused");
+  EXPECT_THAT(elsewhere.raw.body, testing::HasSubstr("(route, team or body): send a new key"));
   EXPECT_EQ(Ask("POST", "/find-email-async", One(),
                 Headers{{"idempotency-key", "k/find-email-async"},
                         {"x-api-key", NewKey(acme.org_id, NewTeam(acme.org_id))}})
