@@ -75,7 +75,8 @@ std::optional<int> Number(std::string_view text) {
   return number;
 }
 
-int Value(const FieldRule& rule, std::string_view text) {
+// `item`: of the field's list, which the text is of.
+int Value(const FieldRule& rule, std::string_view text, std::string_view item) {
   for (std::size_t i = 0; i < rule.names.size(); ++i) {
     if (text == rule.names[i]) return rule.least + static_cast<int>(i);
   }
@@ -83,7 +84,7 @@ int Value(const FieldRule& rule, std::string_view text) {
   if (!number) {
     throw Wrong{
         fmt::format("the {} \"{}\" is not a number{}, \"*\", a range such as {}-{} or a step",
-                    rule.name, text, rule.names.empty() ? "" : ", a name", rule.least, rule.most)};
+                    rule.name, item, rule.names.empty() ? "" : ", a name", rule.least, rule.most)};
   }
   if (*number < rule.least || *number > rule.most) {
     throw Wrong{fmt::format("the {} {} is not between {} and {}", rule.name, *number, rule.least,
@@ -104,8 +105,9 @@ Range ReadRange(const FieldRule& rule, std::string_view item) {
   const std::size_t dash = what.find('-');
   Range range{rule.least, rule.most};
   if (what != "*") {
-    range.first = Value(rule, what.substr(0, dash));
-    range.last = dash == std::string_view::npos ? range.first : Value(rule, what.substr(dash + 1));
+    range.first = Value(rule, what.substr(0, dash), item);
+    range.last =
+        dash == std::string_view::npos ? range.first : Value(rule, what.substr(dash + 1), item);
     // Sunday ends a week as well as it begins one.
     if (&rule == &kWeekday && range.last == 0 && range.first > 0) range.last = 7;
   }
@@ -171,7 +173,7 @@ class CronReader {
   static bool ReadNth(std::string_view item, CronExpression* cron) {
     const std::size_t hash = item.find('#');
     if (hash == std::string_view::npos) return false;
-    const auto weekday = static_cast<std::size_t>(Value(kWeekday, item.substr(0, hash)) % 7);
+    const auto weekday = static_cast<std::size_t>(Value(kWeekday, item.substr(0, hash), item) % 7);
     const auto nth = Number(item.substr(hash + 1));
     if (!nth || *nth < 1 || *nth > 5) {
       throw Wrong{fmt::format("the day of week {}: a month has the 1st to the 5th of one", item)};

@@ -457,25 +457,25 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
 Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& limits) {
   const auto period = domain::ParseDuration(text, limits.frequency_min.has_value());
   const std::string given = rest::Quoted(text);
+  const std::string shortest =
+      limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h";
+  const auto refusal = [](std::string sentence) {
+    return rest::Refusal(400, "invalid_frequency", std::move(sentence));
+  };
   if (!period) {
-    throw rest::Refusal(
-        400, "invalid_frequency",
-        fmt::format("frequency {} is not a number and a unit: m, h, d or w, such as "
-                    "1h or 30d",
-                    given));
+    throw refusal(
+        fmt::format("frequency {} is not a number above 0 and a unit, which is m, h, d or w, from "
+                    "{} to 30d",
+                    given, shortest));
   }
   if (*period > domain::kFrequencyMax) {
-    throw rest::Refusal(400, "invalid_frequency",
-                        fmt::format("frequency {} is longer than the longest one, 30d", given));
+    throw refusal(fmt::format("frequency {} is longer than the longest one, 30d", given));
   }
   if (limits.frequency_min && *period >= *limits.frequency_min) return Frequency{*period, {}};
   if (*period == domain::kFrequencyTesting) return Frequency{*period, "the frequency 5m"};
   if (limits.frequency_min || *period < domain::kFrequencyMin) {
-    throw rest::Refusal(
-        400, "invalid_frequency",
-        fmt::format(
-            "frequency {} is shorter than the shortest one, {}", given,
-            limits.frequency_min ? fmt::format("{}s", limits.frequency_min->count()) : "1h"));
+    throw refusal(
+        fmt::format("frequency {} is shorter than the shortest one, {}", given, shortest));
   }
   return Frequency{*period, {}};
 }

@@ -29,7 +29,7 @@ void ReadCronList(const base::Json& cron, const base::Json& loc, rest::Problems*
   order->is_list = true;
   order->cron.clear();
   if (cron.empty() || cron.size() > domain::kCronExpressionsMax) {
-    problems->Add(loc, "too_long",
+    problems->Add(loc, cron.empty() ? "too_short" : "too_long",
                   fmt::format("A list has 1 to {} expressions", domain::kCronExpressionsMax), cron);
     return;
   }

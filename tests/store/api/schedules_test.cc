@@ -91,6 +91,7 @@ TEST_F(ApiSchedules, RefusalsNameTheFieldTheRuleAndTheClosestZones) {
   Refused({{"cron", "0 0 1 1,6 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", "0 0 29 2 *"}}, 400, "invalid_frequency", "31 days");
   Refused({{"cron", Json::array()}}, 422, "", "1 to 8");
+  Refused({{"cron", Json::array()}}, 422, "", "too_short");
   Refused({{"cron", std::vector<std::string>(9, "0 9 * * *")}}, 422, "", "1 to 8");
   Refused({{"cron", Json::array({1})}}, 422, "", "string");
   Refused({{"time_zone", "UTC"}}, 422, "", "cron");

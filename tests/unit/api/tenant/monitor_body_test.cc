@@ -312,6 +312,15 @@ TEST(Frequency, FiveMinutesNeedTesting) {
   EXPECT_FALSE(ReadFrequency("1h", Limits()).needs_testing);
 }
 
+TEST(Frequency, WhatIsNoneIsToldWhichThereAre) {
+  for (const char* text : {"0h", "99999999999999999999h", "1", "1.5h"}) {
+    const auto reply = test::RefusalOf([&] { ReadFrequency(text, Limits()); });
+    ASSERT_TRUE(reply) << text;
+    EXPECT_THAT(reply->body, HasSubstr("is not a number above 0 and a unit")) << text;
+    EXPECT_THAT(reply->body, HasSubstr("from 1h to 30d")) << text;
+  }
+}
+
 TEST(Frequency, AConfiguredMinimumReplacesTheBoundAndAdmitsSeconds) {
   config::LimitsConfig limits = Limits();
   limits.frequency_min = std::chrono::seconds(2);

@@ -99,6 +99,11 @@ TEST(Cron, ARefusalNamesTheFieldAndTheRule) {
   EXPECT_EQ(RefusalOf("0 0 * * 9#1"), "the day of week 9 is not between 0 and 7");
   EXPECT_EQ(RefusalOf("0 nine * * *"),
             "the hour \"nine\" is not a number, \"*\", a range such as 0-23 or a step");
+  for (const std::string item : {"1-", "-1", "2-nine"}) {
+    EXPECT_EQ(
+        RefusalOf("0 9 " + item + " * *"),
+        "the day of month \"" + item + "\" is not a number, \"*\", a range such as 1-31 or a step");
+  }
   EXPECT_NE(RefusalOf("0 9 * *").find("five fields"), std::string::npos);
   EXPECT_NE(RefusalOf("0 0 9 * * *").find("this has 6"), std::string::npos);
   EXPECT_NE(RefusalOf("@reboot").find("@hourly"), std::string::npos);
