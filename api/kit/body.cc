@@ -1,6 +1,7 @@
 #include "api/kit/body.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,16 +30,21 @@ std::string Folded(std::string_view header) {
   return folded;
 }
 
-bool IsJsonType(std::string_view header) {
-  const std::string type = Folded(header);
-  const std::size_t charset = type.find("charset=");
-  if (charset != std::string::npos) {
-    const std::string_view name = std::string_view(type).substr(charset + 8);
-    if (!name.starts_with("utf-8") && !name.starts_with("\"utf-8\"")) return false;
-  }
-  const std::string_view essence = std::string_view(type).substr(0, type.find(';'));
+bool IsJsonType(std::string_view type) {
+  const std::string_view essence = type.substr(0, type.find(';'));
   if (essence.empty() || essence == "application/json") return true;
   return essence.starts_with("application/") && essence.ends_with("+json");
+}
+
+bool IsUtf8Type(std::string_view type) {
+  const std::size_t charset = type.find("charset=");
+  if (charset == std::string_view::npos) return true;
+  const std::string_view name = type.substr(charset + 8);
+  return name.starts_with("utf-8") || name.starts_with("\"utf-8\"");
+}
+
+Refusal UnsupportedType(std::string_view header, std::string_view value, std::string_view why) {
+  return {415, "unsupported_media_type", fmt::format("{} {} {}", header, Quoted(value), why)};
 }
 
 Reply Unparsed(const base::JsonError& error) {
@@ -59,10 +65,19 @@ void CheckBody(const net::ServerRequest& request, const BodyRules& rules) {
                   fmt::format("the body is over {} bytes{}", rules.bytes_max, rules.advice));
   }
   const bool absent = request.body.empty() && rules.absent == BodyRules::Absent::kEmptyObject;
+  if (absent) return;
+  const std::string_view coding = request.Header("content-encoding");
+  if (!coding.empty() && Folded(coding) != "identity") {
+    throw UnsupportedType("Content-Encoding", coding, "is not taken: send the body uncompressed");
+  }
   const std::string_view type = request.Header("content-type");
-  if (absent || IsJsonType(type)) return;
-  throw Refusal(415, "unsupported_media_type",
-                "Content-Type " + Quoted(type) + " is not application/json");
+  const std::string folded = Folded(type);
+  if (!IsJsonType(folded)) {
+    throw UnsupportedType("Content-Type", type, "is not application/json");
+  }
+  if (!IsUtf8Type(folded)) {
+    throw UnsupportedType("Content-Type", type, "has another charset than utf-8: send UTF-8");
+  }
 }
 
 std::optional<base::JsonError> ParseBody(std::string_view text, const BodyRules& rules,
@@ -92,8 +107,21 @@ std::size_t ParseCost(std::string_view text, const BodyRules& rules) {
 
 namespace {
 
-// Integers are read into an int; what is above this is over every limit.
-constexpr std::uint64_t kIntegerMax = 1'000'000'000;
+// The value of an integer; of one beyond 64 bits, whose text keep_numbers keeps, the range's end.
+std::optional<std::int64_t> IntegerOf(const base::Json& value) {
+  using Range = std::numeric_limits<std::int64_t>;
+  if (value.is_number_unsigned()) {
+    constexpr auto kMost = static_cast<std::uint64_t>(Range::max());
+    return static_cast<std::int64_t>(std::min(value.get<std::uint64_t>(), kMost));
+  }
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  const std::string_view kept = base::NumberText(value).value_or("");
+  if (kept.empty() || kept.find_first_not_of("-0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  if (kept == "-0") return 0;
+  return kept.front() == '-' ? Range::min() : Range::max();
+}
 
 }  // namespace
 
@@ -168,22 +196,22 @@ std::optional<std::string> BodyReader::FilledText(std::string_view name, Presenc
 std::optional<int> BodyReader::Integer(std::string_view name, Presence presence, int min, int max) {
   const base::Json* value = Member(name, presence);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer()) {
+  const auto integer = IntegerOf(*value);
+  if (!integer) {
     Wrong(name, "int_type", "Input should be an integer", *value);
     return std::nullopt;
   }
-  const bool huge = value->is_number_unsigned() && value->get<std::uint64_t>() > kIntegerMax;
-  if (huge || value->get<std::int64_t>() > max) {
+  if (*integer > max) {
     Wrong(name, "less_than_equal", fmt::format("Input should be less than or equal to {}", max),
           *value, {{"le", max}});
     return std::nullopt;
   }
-  if (value->get<std::int64_t>() < min) {
+  if (*integer < min) {
     Wrong(name, "greater_than_equal",
           fmt::format("Input should be greater than or equal to {}", min), *value, {{"ge", min}});
     return std::nullopt;
   }
-  return value->get<int>();
+  return static_cast<int>(*integer);
 }
 
 std::optional<double> BodyReader::Number(std::string_view name, Presence presence, double min,

@@ -43,6 +43,24 @@ TEST(BodyReader, ReadsWhatIsThere) {
   EXPECT_FALSE(RefusalOf(&body));
 }
 
+TEST(BodyReader, AnIntegerBeyond64BitsIsToldItsLimit) {
+  const net::ServerRequest request = Request(
+      R"({"a":18446744073709551616,"b":-18446744073709551616,"c":1e30,"d":-0,"e":9223372036854775808})");
+  BodyRules rules = kRules;
+  rules.json.keep_numbers = true;
+  BodyReader body(request, rules, Nulls::kWrong);
+  for (const char* name : {"a", "b", "c", "e"}) body.Integer(name, Presence::kRequired, 1, 100);
+  EXPECT_EQ(body.Integer("d", Presence::kRequired, 0, 100), 0);
+  const auto refusal = RefusalOf(&body);
+  ASSERT_TRUE(refusal);
+  const base::Json detail = Body(*refusal)["detail"];
+  std::string types;
+  for (const base::Json& item : detail) {
+    types += item["type"].get<std::string>() + " ";
+  }
+  EXPECT_EQ(types, "less_than_equal greater_than_equal int_type less_than_equal ");
+}
+
 TEST(BodyReader, NamesEveryWrongMissingAndUnknownFieldAtOnce) {
   Reader body(Request(R"({"name":7,"extra":1})"));
   body.FilledText("name", Presence::kRequired, 10);

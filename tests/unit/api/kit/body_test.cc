@@ -39,6 +39,23 @@ TEST(Bodies, MayBeOfAnyJsonTypeAndOfNone) {
   }
 }
 
+TEST(Bodies, OfAnotherCharsetOrCodingAreToldWhichIsTaken) {
+  const auto message = [](const net::ServerRequest& request) {
+    const auto reply = vedette::test::RefusalOf([&] { ReadJsonBody(request, {}); });
+    EXPECT_TRUE(reply && reply->status == 415);
+    return reply ? base::ParseJsonOrThrow(reply->body)["message"].get<std::string>() : "";
+  };
+  EXPECT_EQ(message(Request("{}", "application/json;charset=latin1")),
+            "Content-Type \"application/json;charset=latin1\" has another charset than utf-8: send "
+            "UTF-8");
+  net::ServerRequest coded = Request("\x1f\x8b");
+  coded.headers.emplace_back("content-encoding", "gzip");
+  EXPECT_EQ(message(coded), "Content-Encoding \"gzip\" is not taken: send the body uncompressed");
+  coded = Request("{}");
+  coded.headers.emplace_back("content-encoding", "Identity");
+  EXPECT_EQ(StatusOf(coded, {}), 200);
+}
+
 TEST(Bodies, OverTheLimitAreToldTheLimitAndWhatToDo) {
   net::ServerRequest request = Request("");
   request.body_too_large = true;
