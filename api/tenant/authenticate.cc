@@ -256,11 +256,11 @@ void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest
   if (count.requests <= limit) return;
   const auto left =
       std::chrono::ceil<std::chrono::seconds>(count.minute_ends_at - parts.clock.Now());
-  rest::Reply reply =
-      rest::ErrorReply(429, "rate_limited",
-                       fmt::format("more than {} requests in this minute by this caller", limit));
-  reply.headers.emplace_back("Retry-After",
-                             std::to_string(std::clamp<std::int64_t>(left.count(), 1, 60)));
+  const std::int64_t wait_s = std::clamp<std::int64_t>(left.count(), 1, 60);
+  rest::Reply reply = rest::ErrorReply(
+      429, "rate_limited",
+      fmt::format("more than {} requests in this minute by this caller: wait {} s", limit, wait_s));
+  reply.headers.emplace_back("Retry-After", std::to_string(wait_s));
   throw rest::Refusal(std::move(reply));
 }
 

@@ -64,7 +64,7 @@ std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& ta
     if (record_bytes_ > record_bytes_max_) {
       CsvProblem problem =
           Problem("the record is longer than " + std::to_string(record_bytes_max_) +
-                  " bytes; is a quote left open?");
+                  " bytes; is a quote left open, or do lines end otherwise than with LF or CRLF?");
       problem.too_long = true;
       return problem;
     }
@@ -73,7 +73,7 @@ std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& ta
 }
 
 std::optional<CsvProblem> CsvReader::Step(char c, const Take& take) {
-  if (c == '\0') return Problem("the record contains a NUL byte");
+  if (c == '\0') return Problem("the record contains a NUL byte: save the file as UTF-8");
   switch (state_) {
     case State::kFieldStart:
       if (c == '"') {

@@ -114,7 +114,9 @@ class FileReceiver {
     Check(reader_.Finish(Taker(session)));
     if (columns_.empty()) throw rest::Refusal(400, "malformed_csv", "the file is empty");
     if (rows_ == 0) {
-      throw rest::Refusal(400, "malformed_csv", "the file has a header but no rows");
+      throw rest::Refusal(
+          400, "malformed_csv",
+          "the file has a header but no rows: its lines should end with LF or CRLF");
     }
     Flush(session);
     const auto expires_at =

@@ -146,6 +146,7 @@ TEST_F(ApiRate, TwoProcessesShareOneLimitAndBeyondItIs429) {
     EXPECT_GE(std::stoi(reply.Header("Retry-After")), 1);
     EXPECT_LE(std::stoi(reply.Header("Retry-After")), 60);
     EXPECT_EQ(reply.Header("X-RateLimit-Remaining"), "0");
+    EXPECT_THAT(reply.message(), testing::EndsWith("wait " + reply.Header("Retry-After") + " s"));
   }
   const Tenant other = NewTenant("other");
   EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", other.key}}).status, 200);

@@ -172,6 +172,8 @@ TEST_F(ApiUpload, KeyColumnsMustBeInTheFile) {
 TEST_F(ApiUpload, MalformedFilesAre400AndLeaveNothing) {
   for (const auto& [csv, says] : {std::pair<std::string, std::string>{"", "empty"},
                                   {"a,b\n", "no rows"},
+                                  {"a,b\r1,2\r", "lines should end with LF or CRLF"},
+                                  {std::string("a\0,\0", 4), "save the file as UTF-8"},
                                   {"a,b\n1\n", "line 2: 1 fields where the header has 2"},
                                   {"a,a\n1,2\n", "twice"},
                                   {"a,\n1,2\n", "column 2 has no name"},
