@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 
@@ -119,6 +121,21 @@ NewKeyBody ReadNewKey(BodyReader* body) {
           ReadText(body, "kid", kKidCharsMax), ReadText(body, "algorithm", kKidCharsMax)};
 }
 
+namespace {
+
+// "RS256 or PS256".
+std::string FittingNames(const base::PublicKey& key) {
+  using Algorithm = base::SignatureAlgorithm;
+  std::vector<std::string_view> names;
+  for (const Algorithm algorithm :
+       {Algorithm::kRs256, Algorithm::kPs256, Algorithm::kEs256, Algorithm::kEdDsa}) {
+    if (key.Fits(algorithm)) names.push_back(base::SignatureAlgorithmName(algorithm));
+  }
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+}  // namespace
+
 store::NewClientKey MakeNewKey(NewKeyBody body) {
   auto read = base::PublicKey::FromPem(*body.pem);
   if (const auto* fault = std::get_if<base::KeyFault>(&read)) throw InvalidKey(fault->message);
@@ -126,7 +143,12 @@ store::NewClientKey MakeNewKey(NewKeyBody body) {
   auto named = key.DefaultAlgorithm();
   if (body.algorithm) {
     const auto parsed = base::ParseSignatureAlgorithm(*body.algorithm);
-    if (!parsed || !key.Fits(*parsed)) throw InvalidKey("the algorithm does not fit the key");
+    if (!parsed || !key.Fits(*parsed)) {
+      throw InvalidKey(
+          fmt::format("algorithm {} does not fit the key, with which {} goes; leave it out or name "
+                      "that",
+                      Quoted(*body.algorithm), FittingNames(key)));
+    }
     named = *parsed;
   }
   return store::NewClientKey{body.kid ? std::move(*body.kid) : key.Thumbprint(), named, key.Der()};

@@ -72,7 +72,12 @@ rest::Handled ShowOauthClient(Call& call) {
 
 rest::Handled ChangeOauthClient(Call& call) {
   const auto found = FindClient(call);
-  rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
+  const auto json = ReadJsonObject(call, BodyRulesOf(call));
+  rest::Problems problems;
+  if (json.members.empty()) {
+    problems.Add(Json::array({"body"}), "too_short", "Name at least one field to change");
+  }
+  rest::BodyReader body(json.members, &problems);
   const store::ClientChange change = rest::ReadClientChange(&body);
   body.Check();
   const base::Uuid id = found.id;

@@ -70,8 +70,11 @@ Form ReadForm(const net::ServerRequest& request, std::size_t bytes_max) {
             OauthError(400, "invalid_request",
                        fmt::format("a parameter is larger than {} bytes", kFormValueBytesMax)));
       }
-      if (!form.emplace(net::PercentDecode(name, true), std::move(decoded)).second) {
-        throw rest::Refusal(OauthError(400, "invalid_request", "a parameter is given twice"));
+      const auto added = form.emplace(net::PercentDecode(name, true), std::move(decoded));
+      if (!added.second) {
+        const std::string said = rest::Quoted(added.first->first);
+        throw rest::Refusal(OauthError(400, "invalid_request",
+                                       fmt::format("the parameter {} is given twice", said)));
       }
     } catch (const std::invalid_argument&) {
       throw rest::Refusal(

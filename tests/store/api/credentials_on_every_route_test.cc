@@ -238,6 +238,9 @@ TEST_F(ApiCredentials, WhatTakesAClientItsKeyOrItsTokensAwayHoldsAtTheNextReques
   EXPECT_EQ(Ask("POST", path + "/revoke-tokens", Json::object()).status, 200);
   EXPECT_FALSE(works(token));
   token = NewToken(client);
+  const Reply nothing = Ask("PATCH", path, Json::object());
+  EXPECT_EQ(nothing.status, 422);
+  EXPECT_EQ(nothing.loc(), R"(["body"])") << nothing.raw.body;
   EXPECT_EQ(Ask("PATCH", path, Json{{"status", "disabled"}}).status, 200);
   EXPECT_FALSE(works(token));
   EXPECT_EQ(AskToken(Assertion(client)).error(), "invalid_client");

@@ -301,7 +301,10 @@ TEST(NewKeys, HaveTheNamedKidAndAlgorithmWhereItFitsTheKey) {
   for (const char* algorithm : {"ES256", "EdDSA", "none", "HS256", "ps256"}) {
     const auto other = vedette::test::RefusalOf([&] { MakeNewKey({rsa, "k1", algorithm}); });
     EXPECT_EQ(Said(other.value()), "400 invalid_public_key") << algorithm;
-    EXPECT_EQ(Message(other.value()), "the algorithm does not fit the key") << algorithm;
+    EXPECT_EQ(Message(other.value()),
+              "algorithm \"" + std::string(algorithm) +
+                  "\" does not fit the key, with which RS256 or PS256 goes; leave it out or name "
+                  "that");
   }
 }
 

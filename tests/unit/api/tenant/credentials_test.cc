@@ -86,6 +86,11 @@ TEST(Forms, AreDecodedAndRepeatedParametersRefused) {
     ASSERT_TRUE(refused) << bad;
     EXPECT_EQ(refused->status, 400) << bad;
   }
+  request.body = "a=1&scope=2&%73cope=3";
+  const auto refused = test::RefusalOf([&] { ReadForm(request, 100); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(base::ParseJsonOrThrow(refused->body)["message"],
+            R"(the parameter "scope" is given twice)");
 }
 
 TEST(Issuer, IsTheConfiguredUrlOrALoopbackAddressAndElseNone) {
