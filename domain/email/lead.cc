@@ -95,7 +95,12 @@ std::variant<Person, LeadFault> ReadLead(const base::Json& lead) {
     field = base::Trim(it->get_ref<const std::string&>());
   }
   if (person == Person()) {
-    return LeadFault{Kind::kEmpty, "", "has no known field with a value"};
+    std::vector<std::string_view> known;
+    known.reserve(kKnownKeys.size());
+    for (const KnownKey& key : kKnownKeys) known.push_back(key.key);
+    return LeadFault{
+        Kind::kEmpty, "",
+        fmt::format("has no known field with a value; known are: {}", fmt::join(known, ", "))};
   }
   // What stands where a domain should, and is none, leaves the domain unknown.
   person.domain =

@@ -120,7 +120,9 @@ std::variant<AgeSubject, LeadFault> ReadSubject(const base::Json& subject) {
   if (auto fault = ReadUrls(subject, &result.urls)) return std::move(*fault);
   AddWebsitePage(subject, &result.urls);
   if (result.urls.empty() && result.person == Person()) {
-    return LeadFault{Kind::kEmpty, "", "has no known field with a value"};
+    auto nothing = std::get<LeadFault>(ReadLead(base::Json::object()));
+    nothing.message += ", url, urls";
+    return nothing;
   }
   return result;
 }

@@ -57,6 +57,10 @@ TEST(Lead, ALeadIsAnObjectWithAKnownValue) {
     const LeadFault fault = Fault(base::ParseJsonOrThrow(lead));
     EXPECT_EQ(fault.Code(), "empty_lead") << lead;
     EXPECT_TRUE(fault.IsRule());
+    EXPECT_EQ(fault.message,
+              "has no known field with a value; known are: name, full_name, first_name, last_name, "
+              "company, company_name, organization, domain, company_domain, website, linkedin, "
+              "linkedin_url, email, personal_email, title, location");
   }
 }
 

@@ -120,6 +120,12 @@ TEST(PeopleAnswerTest, AWebsiteThatNamesAPageIsAPageOfTheSubject) {
   EXPECT_EQ(urls({{"website", "no domain/at all"}, {"name", "Ada"}}), Urls{});
 }
 
+TEST(PeopleAnswerTest, ASubjectOfWhichNothingIsKnownIsToldWhatMayBe) {
+  const auto fault = std::get<LeadFault>(ReadSubject({{"own", 1}}));
+  EXPECT_EQ(fault.kind, LeadFault::Kind::kEmpty);
+  EXPECT_TRUE(fault.message.ends_with(", title, location, url, urls")) << fault.message;
+}
+
 TEST(PeopleAnswerTest, NamesAreShownWithoutControlCharactersAndTurns) {
   EXPECT_EQ(CleanName("  Ada\n\u202ELovelace\u200F\t"), "Ada Lovelace");
 }
