@@ -88,7 +88,7 @@ def test_no_request_reaches_a_provider_that_invents_and_no_refusal_names_it(peop
                        ("/verify-age", {"subject": lead})):
         refused = tenant.call("POST", path, body | {"providers": ["null"]})
         assert (refused.status, refused.json["error"]) == (400, "unknown_provider"), (path, refused)
-        assert "null" not in refused.json["message"].split("the providers are", 1)[1], refused
+        assert "null" not in refused.json["message"].split(" are: ", 1)[1], refused
     assert float(tenant.money()["balance"]) == 100
 
 

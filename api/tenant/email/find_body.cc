@@ -133,20 +133,21 @@ void CheckLeads(const FindBody& body) {
   if (body.breach) throw rest::Refusal(400, body.breach->code, body.breach->message);
 }
 
-void CheckFindBody(const FindBody& body, const std::vector<std::string>& known,
-                   const std::function<bool(const std::string& id)>& finds) {
+void CheckFindBody(const FindBody& body, const domain::KnownFinders& known) {
   CheckLeads(body);
+  const std::string_view mode = domain::FindModeName(body.mode);
+  const std::string serving = fmt::format("{}", fmt::join(known.Serving(body.mode), ", "));
   for (const std::string& id : body.providers) {
-    if (std::find(known.begin(), known.end(), id) != known.end()) continue;
+    if (known.Knows(id)) continue;
     throw rest::Refusal(400, "unknown_provider",
-                        fmt::format("{} is no provider here; the providers are: {}",
-                                    rest::Quoted(id), fmt::join(known, ", ")));
+                        fmt::format("{} is no provider here; those of the mode {} are: {}",
+                                    rest::Quoted(id), mode, serving));
   }
   for (const std::string& id : body.providers) {
-    if (finds(id)) continue;
+    if (known.Finds(id, body.mode)) continue;
     throw rest::Refusal(400, "provider_not_for_this",
-                        fmt::format("{} does not find addresses in the mode {}", rest::Quoted(id),
-                                    domain::FindModeName(body.mode)));
+                        fmt::format("{} does not find addresses in the mode {}; these do: {}",
+                                    rest::Quoted(id), mode, serving));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "api/kit/reply.h"
 #include "base/json.h"
 #include "domain/email/find_request.h"
+#include "domain/email/finders.h"
 #include "net/public_address.h"
 
 // The body of a request that looks for addresses. Pure.
@@ -39,11 +39,9 @@ struct FindBody {
 FindBody ReadFindBody(base::Json members, LeadShape shape, rest::Problems* problems);
 
 // The rules, the first broken one first: a 400 of no_leads, too_many_leads, invalid_lead,
-// empty_lead, unknown_provider or provider_not_for_this, or nothing. `known`: the ids of all
-// providers; `finds`: whether one of them is of use in the body's mode. Only for a body without
+// empty_lead, unknown_provider or provider_not_for_this, or nothing. Only for a body without
 // problems.
-void CheckFindBody(const FindBody& body, const std::vector<std::string>& known,
-                   const std::function<bool(const std::string& id)>& finds);
+void CheckFindBody(const FindBody& body, const domain::KnownFinders& known);
 
 // The body of a request that asks who is behind addresses: as ReadFindBody, without mode and
 // verify_emails.

@@ -48,9 +48,7 @@ Ask ReadAsk(Call& call, const FindRoute& route) {
   problems.Check();
   auto idempotency = ReadIdempotency(call, route.pattern);
   call.answer->DropBody();
-  const domain::KnownFinders known = config::FindersOf(config);
-  const auto finds = [&](const std::string& id) { return known.Finds(id, body.mode); };
-  CheckFindBody(body, known.all, finds);
+  CheckFindBody(body, config::FindersOf(config));
   Ask ask;
   if (body.webhook_url) {
     const auto url = ReadJobWebhook(*body.webhook_url, call.parts.policy);

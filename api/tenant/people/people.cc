@@ -86,8 +86,8 @@ void CheckProviders(const config::Config& config, domain::PeopleQuestion questio
   for (const std::string& id : providers) {
     if (!Has(known.all, id)) {
       throw rest::Refusal(400, "unknown_provider",
-                          fmt::format("{} is no provider here; the providers are: {}",
-                                      rest::Quoted(id), fmt::join(known.all, ", ")));
+                          fmt::format("{} is no provider here; those of such lookups are: {}",
+                                      rest::Quoted(id), fmt::join(known.serving, ", ")));
     }
     if (!Has(known.serving, id)) {
       throw rest::Refusal(400, "provider_not_for_this",

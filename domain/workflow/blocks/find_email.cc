@@ -63,9 +63,9 @@ std::vector<SpecFault> ValidateFinders(const Json& specs, const KnownFinders& kn
     const Json at = Json::array({"providers", i});
     if (!known.Knows(id)) {
       faults.push_back({at, "unknown_provider",
-                        fmt::format("\"{}\" is no provider here; the providers are: {}", id,
-                                    fmt::join(known.all, ", ")),
-                        id, Json{{"known", known.all}}});
+                        fmt::format("\"{}\" is no provider here; those of the mode {} are: {}", id,
+                                    FindModeName(mode), fmt::join(known.Serving(mode), ", ")),
+                        id, Json{{"known", known.Serving(mode)}}});
     } else if (!known.Finds(id, mode)) {
       faults.push_back({at, "provider_not_for_this",
                         fmt::format("{} does not find addresses in the mode {}; these do: {}", id,

@@ -86,7 +86,7 @@ TEST_F(ApiWorkflows, ADefinitionIsRefusedWithEverythingThatIsWrong) {
   EXPECT_EQ(unknown.loc(), R"(["body","workflow_definition","blocks",1,"specs","providers",0])");
   EXPECT_EQ(unknown.type(), "unknown_provider");
   EXPECT_EQ(unknown.body["detail"][0]["ctx"]["known"],
-            Json::array({"pattern", "store", "website", "local_part", "wkd", "pages", "wikidata"}));
+            Json::array({"pattern", "store", "website"}));
   EXPECT_EQ(Create(finding("null")).type(), "unknown_provider") << "nobody may name who invents";
   EXPECT_EQ(Create(finding("pages")).type(), "provider_not_for_this") << "it finds no addresses";
   EXPECT_EQ(Sql("select count(*) from workflow"), "0");

@@ -25,7 +25,7 @@ Read ReadText(const std::string& text, LeadShape shape = LeadShape::kBulk) {
   read.body = ReadFindBody(base::ParseJsonOrThrow(text), shape, &read.problems);
   if (read.problems.any()) return read;
   const auto reply = test::RefusalOf([&] {
-    CheckFindBody(read.body, {"yours", "mine"}, [](const auto&) { return true; });
+    CheckFindBody(read.body, {{"yours", "mine", "whois"}, {"yours", "mine"}, {"yours", "mine"}});
   });
   if (reply) {
     EXPECT_EQ(reply->status, 400);
@@ -105,7 +105,10 @@ TEST(FindBody, TheFirstBrokenRuleIsToldInTheOrderOfTheRules) {
   EXPECT_EQ(ReadText(R"({"lead": "Ada"})", LeadShape::kSingle).code, "invalid_lead");
   const Read unknown = ReadText(R"({"leads": [{"name": "Ada"}], "providers": ["mine", "x"]})");
   EXPECT_EQ(unknown.code, "unknown_provider");
-  EXPECT_THAT(unknown.message, testing::HasSubstr("yours, mine"));
+  EXPECT_THAT(unknown.message, testing::EndsWith("of the mode PROFESSIONAL are: yours, mine"));
+  const Read other = ReadText(R"({"leads": [{"name": "Ada"}], "providers": ["whois"]})");
+  EXPECT_EQ(other.code, "provider_not_for_this");
+  EXPECT_THAT(other.message, testing::EndsWith("; these do: yours, mine"));
 }
 
 TEST(FindBody, AReceiverIsHttpsAndPublic) {
