@@ -62,6 +62,7 @@ class GraphValidator {
   const base::Json& loc_;
   std::map<std::string, std::size_t> places_;       // of ids
   std::vector<std::optional<std::size_t>> inputs_;  // by place
+  bool has_source_ = false;
   ValidationFaults faults_;
   std::vector<std::size_t> order_;
 };
@@ -93,16 +94,15 @@ void GraphValidator::CheckSources() {
   // A source that nobody knows may be the one.
   const bool all_known = std::all_of(nodes_.begin(), nodes_.end(),
                                      [](const GraphNode& node) { return node.category; });
-  bool found = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!Is(i, BlockCategory::kSource)) continue;
-    if (found) {
+    if (has_source_) {
       Add("blocks", i, nullptr, "multiple_sources", "A workflow has exactly one source",
           nodes_[i].id);
     }
-    found = true;
+    has_source_ = true;
   }
-  if (found || !all_known) return;
+  if (has_source_ || !all_known) return;
   faults_.push_back(
       {LocOf(loc_, "blocks"), "no_source", "A workflow has exactly one source, this one has none"});
 }
@@ -171,7 +171,8 @@ bool GraphValidator::EndsAtASource(std::size_t node, std::vector<std::size_t>* c
     }
     path.push_back(*at);
   }
-  return Is(path.back(), BlockCategory::kSource);
+  // An unknown block is the source where there is no other.
+  return Is(path.back(), BlockCategory::kSource) || (!has_source_ && !nodes_[path.back()].category);
 }
 
 void GraphValidator::CheckPaths() {

@@ -163,6 +163,14 @@ TEST(WorkflowDefinition, BlocksAreJudgedByTypeIdNumberAndSpecs) {
   EXPECT_EQ(std::get<ValidationFaults>(read)[0].ctx["known"][0], "webhook");
 }
 
+TEST(WorkflowDefinition, AnUnknownBlockIsTakenForTheSourceWhereThereIsNoOther) {
+  EXPECT_THAT(FaultsOf(Graph(Json::array({Block(1, "teleport", "in", Json::object()),
+                                          Filter(2, "f"), Filter(3, "alone")}),
+                             {Edge("in", "f")})),
+              ElementsAre(R"(unknown_block ["d","blocks",0,"block_name"])",
+                          R"(unreachable ["d","blocks",2])"));
+}
+
 TEST(WorkflowDefinition, ASourceIsNeededAndOnlyOne) {
   EXPECT_THAT(FaultsOf(Graph(Json::array({Filter(1, "f")}), Json::array())),
               ElementsAre(R"(no_source ["d","blocks"])"));
