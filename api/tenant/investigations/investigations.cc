@@ -53,17 +53,17 @@ base::Json SeedLoc(std::size_t i, const char* key) {
   return loc;
 }
 
-// A member of a seed, which is a string; empty after a problem.
-std::string SeedText(const base::Json& seed, std::size_t i, const char* key,
-                     rest::Problems* problems) {
+// A member of a seed, which is a string; nothing after a problem.
+std::optional<std::string> SeedText(const base::Json& seed, std::size_t i, const char* key,
+                                    rest::Problems* problems) {
   const auto it = seed.find(key);
   if (it == seed.end()) {
     problems->Add(SeedLoc(i, key), "missing", "Field required");
-    return {};
+    return std::nullopt;
   }
   if (!it->is_string()) {
     problems->Add(SeedLoc(i, key), "string_type", "Input should be a string", *it);
-    return {};
+    return std::nullopt;
   }
   return it->get<std::string>();
 }
@@ -78,23 +78,21 @@ void ReadSeed(const base::Json& seed, std::size_t i, std::vector<domain::Subject
     problems->Add(SeedLoc(i, key.c_str()), "extra_forbidden", "Extra inputs are not permitted",
                   value);
   }
-  const std::string type_name = SeedText(seed, i, "type", problems);
-  const std::string value = SeedText(seed, i, "value", problems);
-  const auto type = domain::ParseSubjectKind(type_name);
-  if (!type) {
-    if (!type_name.empty()) {
-      problems->Add(SeedLoc(i, "type"), "enum",
-                    "Input should be email, domain, person, company, url, phone or ip", type_name);
-    }
-    return;
+  const auto type_name = SeedText(seed, i, "type", problems);
+  const auto value = SeedText(seed, i, "value", problems);
+  const auto type = domain::ParseSubjectKind(type_name.value_or(std::string()));
+  if (type_name && !type) {
+    problems->Add(SeedLoc(i, "type"), "enum",
+                  "Input should be email, domain, person, company, url, phone or ip", *type_name);
   }
-  auto read = domain::ReadSubject(*type, value);
+  if (!type || !value) return;
+  auto read = domain::ReadSubject(*type, *value);
   if (const auto* why = std::get_if<std::string>(&read)) {
-    return problems->Add(SeedLoc(i, "value"), "value_error", "Input " + *why, value);
+    return problems->Add(SeedLoc(i, "value"), "value_error", "Input " + *why, *value);
   }
   auto& subject = std::get<domain::Subject>(read);
   if (std::find(seeds->begin(), seeds->end(), subject) != seeds->end()) {
-    return problems->Add(SeedLoc(i, nullptr), "duplicate", "Input is there already", value);
+    return problems->Add(SeedLoc(i, nullptr), "duplicate", "Input is there already", *value);
   }
   seeds->push_back(std::move(subject));
 }
@@ -124,11 +122,12 @@ InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t 
   body.findings_max = reader.Integer("findings_max", Presence::kOptional, 1, kFindingsMax)
                           .value_or(kFindingsDefault);
   body.credits_mc_max = reader.Credits("credits_max", Presence::kOptional);
+  const std::int64_t seeds_mc = price_mc * static_cast<std::int64_t>(body.seeds.size());
   if (body.credits_mc_max && *body.credits_mc_max <= 0) {
     reader.Refuse("credits_max", "Input should be greater than 0");
-  } else if (body.credits_mc_max &&
-             *body.credits_mc_max < price_mc * static_cast<std::int64_t>(body.seeds.size())) {
-    reader.Refuse("credits_max", "Input should cover at least the seeds");
+  } else if (body.credits_mc_max && *body.credits_mc_max < seeds_mc) {
+    reader.Refuse("credits_max", fmt::format("Input should cover at least the seeds, which cost {}",
+                                             domain::FormatCredits(seeds_mc)));
   }
   reader.Finish();
   return body;

@@ -373,7 +373,9 @@ TEST_F(ApiInvestigations, WhatHasTheWrongFormIsA422) {
   EXPECT_EQ(refused({{"webhook_url", "https://a.example/"}}),
             R"(["body","webhook_url"] extra_forbidden)");
   EXPECT_EQ(Start({{"credits_max", 0}}).status, 422);
-  EXPECT_EQ(Start({{"credits_max", 4}}).status, 422) << "less than the seed costs";
+  EXPECT_THAT(Start({{"credits_max", 4}}).raw.body,
+              testing::HasSubstr("at least the seeds, which cost 5"));
+  EXPECT_EQ(Start(seeds({{"type", "domain"}})).body["detail"].size(), 1U) << "one fault";
 }
 
 TEST_F(ApiInvestigations, TheLargestRequestIsTakenAndEveryTypeIsASeed) {
