@@ -233,7 +233,7 @@ struct Service::Impl final : public admin::ServiceState {
   bool StartRoles();
   void DrainRoles();
   void SetNotReady(std::string reason);
-  bool MayAnswer(std::vector<std::string>* reasons) const;
+  bool MayAnswer() const;
   bool Has(Role role) const { return duties.Has(role); }
   store::Member Self(bool leaving) const;
 
@@ -329,9 +329,8 @@ void Service::Impl::BuildPorts(const Core& core) {
     key_fetch = std::make_unique<KeyFetch>(loop, metrics, config);
   }
   if (Has(Role::kApi)) {
-    api_role = std::make_unique<ApiRole>(
-        core, *pools, *probes, *key_fetch, search_fields,
-        [this](std::vector<std::string>* reasons) { return MayAnswer(reasons); });
+    api_role = std::make_unique<ApiRole>(core, *pools, *probes, *key_fetch, search_fields,
+                                         [this] { return MayAnswer(); });
   }
   if (Has(Role::kAdmin)) {
     admin_role = std::make_unique<AdminRole>(core, *pools->admin, *this, search_fields, *key_fetch,
@@ -344,10 +343,9 @@ void Service::Impl::BuildPorts(const Core& core) {
 
 // Whether the API may take requests. A database that went away later is the API's own matter,
 // request by request.
-bool Service::Impl::MayAnswer(std::vector<std::string>* reasons) const {
+bool Service::Impl::MayAnswer() const {
   std::lock_guard lock(mutex);
-  if (!HasStarted(stage) && !not_ready.empty()) reasons->push_back(not_ready);
-  return reasons->empty();
+  return HasStarted(stage) || not_ready.empty();
 }
 
 void Service::Impl::SetNotReady(std::string reason) {

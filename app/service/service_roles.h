@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/kit/answer.h"
 #include "api/kit/published_keys.h"
+#include "api/kit/reply.h"
 #include "api/operator/admin.h"
 #include "api/tenant/api.h"
 #include "api/tenant/jobs/waits.h"
@@ -20,7 +22,6 @@
 #include "app/row_block_set.h"
 #include "app/search_engine_client.h"
 #include "app/service/role_parts.h"
-#include "base/json.h"
 #include "config/config_fwd.h"
 #include "delivery/deliverer.h"
 #include "domain/search/fields.h"
@@ -95,20 +96,17 @@ class HealthListener {
 // there, no handler could do anything sensible.
 class GatedService final : public net::HttpService {
  public:
-  using Ready = std::function<bool(std::vector<std::string>* reasons)>;  // any thread
+  using Ready = std::function<bool()>;  // any thread
 
   GatedService(net::HttpService& inner, Ready ready) : inner_(inner), ready_(std::move(ready)) {}
 
   void Handle(std::shared_ptr<net::Exchange> exchange) override {
-    std::vector<std::string> reasons;
-    if (ready_(&reasons)) {
-      inner_.Handle(std::move(exchange));
-      return;
-    }
-    const base::Json body = {{"error", "unavailable"},
-                             {"message", "The service is not ready: " + reasons.front() + "."}};
-    exchange->Send(
-        {503, {{"Content-Type", "application/json"}, {"Retry-After", "5"}}, base::DumpJson(body)});
+    if (ready_()) return inner_.Handle(std::move(exchange));
+    // Why stands in the log and on the health port alone: a reason may name the database's host and
+    // user, and anybody may ask here.
+    const rest::Header id{"X-Request-Id", rest::RequestIdOf(exchange->request())};
+    exchange->Send(rest::ToResponse(
+        rest::Unavailable("the service is starting: send the request again"), {id}));
   }
 
   std::size_t BodyBytesMax(std::string_view method, std::string_view path) const override {

@@ -9,7 +9,7 @@ import time
 import psycopg2
 import pytest
 
-from conftest import Database, Postgres, Vedette, wait_until
+from conftest import Database, Postgres, Vedette, call, free_port, wait_until
 from pooler import Pooler
 
 # A role that was set up for something else. With the first two, a session that says nothing compiles every statement, as
@@ -70,6 +70,22 @@ def pooled(postgres, database):
     yield pooler
     for one in made:
         one.close()
+
+
+def test_before_its_database_a_process_tells_strangers_that_it_starts_and_not_why(binary, tmp_path):
+    service = Vedette(binary, f"postgresql://vedette@127.0.0.1:{free_port()}/vedette", tmp_path)
+    service.start(ready=False)
+
+    def of(url, headers=None):
+        with contextlib.suppress(OSError):
+            return call("GET", url, headers=headers)
+
+    wait_until("the reason for the operator", lambda: (a := of(service.admin + "/readyz")) and "127.0.0.1" in str(a.json["reasons"]))
+    answer = wait_until("its port", lambda: of(service.api + "/monitors", {"X-Request-Id": "mine"}), 20)
+    assert answer.status == 503 and answer.headers["Retry-After"] == "5"
+    assert answer.headers["X-Request-Id"] == "mine" and answer.headers["Content-Type"] == "application/json"
+    assert answer.json == {"error": "unavailable", "message": "the service is starting: send the request again"}
+    assert service.stop() == 0
 
 
 WHAT_TO_DO = ["transaction pooler", "pool_mode", "[database] url", "PostgreSQL itself", "[database] pooled_url"]
