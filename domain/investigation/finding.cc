@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -26,16 +27,10 @@ bool IsWebAddress(std::string_view text) {
   return scheme > 0 && text.size() > scheme && text.find(' ') == std::string_view::npos;
 }
 
-// Digits and dots, or hexadecimal digits and colons; the code that asks the network decides whether
-// it is one.
-bool LooksLikeAddress(std::string_view text) {
-  const bool v6 = text.find(':') != std::string_view::npos;
-  for (const char c : text) {
-    const bool hex =
-        base::IsAsciiDigit(c) || (v6 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
-    if (!hex && c != '.' && !(v6 && c == ':')) return false;
-  }
-  return v6 || text.find('.') != std::string_view::npos;
+bool IsIpAddress(const std::string& text) {
+  in6_addr bytes{};  // has room for either
+  return text.find('\0') == std::string::npos && (inet_pton(AF_INET, text.c_str(), &bytes) == 1 ||
+                                                  inet_pton(AF_INET6, text.c_str(), &bytes) == 1);
 }
 
 }  // namespace
@@ -68,7 +63,7 @@ std::variant<Subject, std::string> ReadSubject(SubjectKind type, std::string_vie
       if (!IsWebAddress(text)) return "should begin with http:// or https://";
       break;
     case SubjectKind::kIp:
-      if (!LooksLikeAddress(text)) return "should be an IP address";
+      if (!IsIpAddress(text)) return "should be an IP address";
       break;
     case SubjectKind::kPerson:
     case SubjectKind::kCompany:

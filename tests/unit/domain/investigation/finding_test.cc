@@ -31,6 +31,10 @@ TEST(Subject, IsOfItsType) {
            {SubjectKind::kUrl, "acme.example"},
            {SubjectKind::kUrl, "javascript:alert(1)"},
            {SubjectKind::kIp, "acme.example"},
+           {SubjectKind::kIp, "999.1.1.1"},
+           {SubjectKind::kIp, "1."},
+           {SubjectKind::kIp, ":"},
+           {SubjectKind::kIp, "[2001:db8::1]"},
            {SubjectKind::kPerson, "  "}}) {
     EXPECT_TRUE(Read(type, value).starts_with("no: ")) << value;
   }
