@@ -17,12 +17,13 @@ std::string HashOf(std::string_view token) {
   return base::Sha256(token);
 }
 
-// Locks the organisation's members; whether somebody else than `email` is an owner, and whether he
-// is a member.
+// Locks the organisation's members; what `email` is among them.
 struct LockedMembers {
-  bool known = false;
-  bool other_owner = false;
-  std::optional<base::Uuid> team_id;  // of the member
+  std::optional<domain::MemberRole> role;  // empty: he is no member
+  std::optional<base::Uuid> team_id;       // of the member
+  bool other_owner = false;                // whether somebody else is one
+
+  bool last_owner() const { return role == domain::MemberRole::kOwner && !other_owner; }
 };
 LockedMembers LockMembers(Transaction& tx, const base::Uuid& org_id, const std::string& email) {
   LockedMembers locked;
@@ -32,7 +33,7 @@ LockedMembers LockMembers(Transaction& tx, const base::Uuid& org_id, const std::
     std::optional<base::Uuid> team_id;
     Columns(row).Into("user_id"_a = &user_id, "role"_a = &role, "team_id"_a = &team_id);
     if (user_id == email) {
-      locked.known = true;
+      locked.role = role;
       locked.team_id = team_id;
     } else if (role == domain::MemberRole::kOwner) {
       locked.other_owner = true;
@@ -226,14 +227,14 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
   audit.target = email;
   return InTransaction(session, [&](Transaction& tx) {
     const LockedMembers locked = LockMembers(tx, org_id, email);
-    if (!locked.known) return MemberOutcome::kNotFound;
+    if (!locked.role) return MemberOutcome::kNotFound;
     if (change.sets_team && change.team_id && !IsTeam(tx, org_id, *change.team_id)) {
       return MemberOutcome::kNoTeam;
     }
     const auto team_id = change.sets_team ? change.team_id : locked.team_id;
     const bool is_owner = change.role == domain::MemberRole::kOwner;
     if (is_owner && team_id) return MemberOutcome::kOwnerOfTeam;
-    if (!is_owner && !locked.other_owner) return MemberOutcome::kLastOwner;
+    if (!is_owner && locked.last_owner()) return MemberOutcome::kLastOwner;
     tx.Exec<"membership_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = change.role,
                                    "team_id"_a = team_id);
     audit.detail = RoleAndTeam(change.role, team_id);
@@ -248,8 +249,8 @@ MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const bas
   audit.target = email;
   return InTransaction(session, [&](Transaction& tx) {
     const LockedMembers locked = LockMembers(tx, org_id, email);
-    if (!locked.known) return MemberOutcome::kNotFound;
-    if (!locked.other_owner) return MemberOutcome::kLastOwner;
+    if (!locked.role) return MemberOutcome::kNotFound;
+    if (locked.last_owner()) return MemberOutcome::kLastOwner;
     tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = email);
     tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, email));
     InsertAudit(tx, clock, audit);

@@ -142,6 +142,13 @@ TEST_F(ApiMembers, AnOrganisationKeepsAnOwner) {
   EXPECT_EQ(Ask("DELETE", path).status, 200);
 }
 
+TEST_F(ApiMembers, WhoIsNoOwnerIsChangedAndRemovedWhereThereIsNone) {
+  Take(Invite("bob@example.com", "viewer"));
+  const std::string path = "/account/members/bob%40example.com";
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "member"}}).status, 200);
+  EXPECT_EQ(Ask("DELETE", path).status, 200);
+}
+
 TEST_F(ApiMembers, WhoSignsOutIsOutAndHisOtherSessionsStay) {
   const Reply one = Take(Invite("ada@example.com", "owner"));
   const Reply two = SignIn("ada@example.com");
