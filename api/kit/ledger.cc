@@ -47,9 +47,10 @@ std::optional<base::Timestamp> ReadTime(QueryReader* input, std::string_view nam
   const auto text = input->Text(name);
   if (!text) return std::nullopt;
   try {
-    return base::ParseTimestamp(*text);
+    return ParseQueryTime(*text);
   } catch (const std::invalid_argument&) {
-    input->Refuse(name, "datetime_parsing", "Input should be a time as RFC 3339 has it");
+    input->Refuse(name, "datetime_parsing",
+                  "Input should be a time as RFC 3339 has it, from 1970 on");
     return std::nullopt;
   }
 }
@@ -59,14 +60,20 @@ struct Times {
   std::optional<base::Timestamp> until;  // empty: up to now
 };
 Times ReadTimes(QueryReader* input) {
+  const Times given{ReadTime(input, "since"), ReadTime(input, "until")};
   const auto month = input->Text("month");
-  if (!month) return {ReadTime(input, "since"), ReadTime(input, "until")};
+  if (!month) return given;
+  for (const std::string_view edge : {"since", "until"}) {
+    if (input->Text(edge)) {
+      input->Refuse(edge, "value_error", "Give month, or since and until: a month has both");
+    }
+  }
   try {
-    const auto since = base::ParseTimestamp(*month + "-01T00:00:00Z");
+    const auto since = ParseQueryTime(*month + "-01T00:00:00Z");
     const std::chrono::year_month_day first(std::chrono::floor<std::chrono::days>(since));
     return {since, std::chrono::sys_days(first + std::chrono::months(1))};
   } catch (const std::invalid_argument&) {
-    input->Refuse("month", "value_error", "Input should be a month such as 2026-11");
+    input->Refuse("month", "value_error", "Input should be a month such as 2026-11, from 1970 on");
     return {};
   }
 }
@@ -147,7 +154,7 @@ LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
   read.format =
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
   read.limit = input.Integer("limit", kLedgerLinesDefault, 1, kLedgerLinesMax);
-  input.Finish({"since", "until", "cursor"});
+  input.Finish({"cursor"});
   problems.Check();
   read.range.until = store::LedgerSettled(session, times.until);
   const auto first = read.by == By::kDay ? LastDaysBefore(read.range.until) : base::Timestamp();

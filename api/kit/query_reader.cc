@@ -12,6 +12,12 @@
 
 namespace vedette::rest {
 
+base::Timestamp ParseQueryTime(std::string_view text) {
+  const base::Timestamp time = base::ParseTimestamp(text);
+  if (time < base::Timestamp()) throw std::invalid_argument("the time is before 1970");
+  return time;
+}
+
 QueryReader::QueryReader(std::string_view query, Problems* problems) : problems_(problems) {
   try {
     pairs_ = net::ParseQuery(query);

@@ -10,9 +10,14 @@
 #include <vector>
 
 #include "api/kit/reply.h"
+#include "base/clock.h"
 #include "base/uuid.h"
 
 namespace vedette::rest {
+
+// The time of a parameter as RFC 3339 has it, from 1970 on: what is counted back from a time of the
+// year 1 is a date that the database does not have. Throws std::invalid_argument.
+base::Timestamp ParseQueryTime(std::string_view text);
 
 // Reads the parameters of a query. Of repeated ones the last counts; unknown ones are refused by
 // Finish, and passed over where it is not called.

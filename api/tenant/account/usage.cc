@@ -59,11 +59,12 @@ std::optional<base::Timestamp> ReadEdge(rest::QueryReader* input, std::string_vi
   const auto text = input->Text(name);
   if (!text) return std::nullopt;
   try {
-    if (text->size() != kDayChars) return base::ParseTimestamp(*text);
-    return base::ParseTimestamp(*text + "T00:00:00Z") + std::chrono::days(is_end ? 1 : 0);
+    if (text->size() != kDayChars) return rest::ParseQueryTime(*text);
+    return rest::ParseQueryTime(*text + "T00:00:00Z") + std::chrono::days(is_end ? 1 : 0);
   } catch (const std::invalid_argument&) {
-    input->Refuse(name, "datetime_parsing",
-                  "Input should be a day such as 2026-11-25, or a time as RFC 3339 has it");
+    input->Refuse(
+        name, "datetime_parsing",
+        "Input should be a day such as 2026-11-25, or a time as RFC 3339 has it, from 1970 on");
     return std::nullopt;
   }
 }

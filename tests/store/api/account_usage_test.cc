@@ -122,6 +122,8 @@ TEST_F(ApiUsage, WhatCannotBeAskedForIsNamed) {
   EXPECT_THAT(refusal("group_by=team"), HasSubstr("group_by"));
   EXPECT_THAT(refusal("group_by=day,"), HasSubstr("group_by"));
   EXPECT_THAT(refusal("from=yesterday"), HasSubstr("2026-11-25"));
+  EXPECT_THAT(refusal("to=0001-01-01T00:00:00Z"), HasSubstr("from 1970 on"));
+  EXPECT_THAT(refusal("from=1969-12-31&to=1970-01-02"), HasSubstr("from 1970 on"));
   EXPECT_THAT(refusal("format=xml"), HasSubstr("format"));
   EXPECT_THAT(refusal("from=2026-10-02&to=2026-10-01T00:00:00Z"), HasSubstr("before"));
   EXPECT_THAT(refusal("from=2025-01-01&to=2026-10-01"), HasSubstr("366"));
