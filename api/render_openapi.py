@@ -288,6 +288,20 @@ def add(members, into, part):
         into[name] = value
 
 
+def add_common_refusals(paths):
+    """What every operation with a credential may answer beside its own: a 400 to two credentials at once, and a 422 to a
+    parameter of the query that it does not have."""
+    for item in paths.values():
+        for operation in item.values():
+            if not isinstance(operation, dict) or "401" not in operation.get("responses", {}):
+                continue
+            answers = dict(operation["responses"])
+            answers.setdefault("400", {"$ref": "#/components/responses/BadRequest"})
+            if "requestBody" not in operation:  # the others have it of their bodies
+                answers.setdefault("422", {"$ref": "#/components/responses/Invalid"})
+            operation["responses"] = dict(sorted(answers.items()))
+
+
 def read(folder):
     """The whole document."""
     common = yaml.safe_load((folder / "common.yaml").read_text(encoding="utf-8"))
@@ -305,6 +319,7 @@ def read(folder):
             add(members, components.setdefault(kind, {}), name)
         if part:
             sys.exit(f"{name}: only common.yaml has {', '.join(part)}")
+    add_common_refusals(paths)
     return {**common, "tags": tags, "paths": paths, "components": components}
 
 

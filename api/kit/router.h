@@ -93,12 +93,22 @@ enum class Access {
                 // block
 };
 
+// Whether a handler reads parameters of the query: it refuses what it does not know
+// (QueryReader::Finish). Where it reads none and there is a caller, any is refused before it.
+enum class Query { kNone, kRead };
+
 // What a route's requests carry and show, and whom they are for. A row says what differs.
 struct RouteRules {
   Body body = Body::kNone;
   std::size_t body_bytes_max = 0;  // 0: the port's default
   Access access = Access::kCredential;
   std::string_view feature{};  // what the caller's organisation must have, or none
+  Query query = Query::kNone;
+
+  // Whether there is a caller, since a credential is asked for.
+  constexpr bool has_caller() const {
+    return access == Access::kCredential || access == Access::kManagement;
+  }
 };
 
 // One row of a port's table.

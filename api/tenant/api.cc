@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/kit/answer.h"
+#include "api/kit/query_reader.h"
 #include "api/kit/reply.h"
 #include "api/tenant/authenticate.h"
 #include "api/tenant/call.h"
@@ -55,6 +56,13 @@ std::string_view OutcomeOf(CredentialFault fault) {
       return "invalid";
   }
   return "invalid";
+}
+
+// Refuses every parameter, on a route that reads none.
+void RefuseParameters(const net::ServerRequest& request) {
+  rest::Problems problems;
+  rest::QueryReader(request.query, &problems).Finish();
+  problems.Check();
 }
 
 }  // namespace
@@ -239,6 +247,10 @@ struct Api::Impl {
 
   rest::Handled Handle(store::Session& session, const std::shared_ptr<Work>& work) {
     const Route& route = *work->match.route;
+    // Links and OAuth's protocol have parameters of others: the cell, and what clients add.
+    if (route.has_caller() && route.query == rest::Query::kNone) {
+      RefuseParameters(work->answer->request());
+    }
     Call call{parts,
               &session,
               work->answer,

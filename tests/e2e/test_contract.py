@@ -572,8 +572,13 @@ class Errors:
     def s400(self, operation, method, path):
         if operation == "uploadCsv":
             return self.ask(method, path, body=b"a,b\n1\n", content_type="text/csv")
-        if method == "GET":
+        both = self.ask(method, path, body=self.good_body(operation), headers={"Authorization": "Bearer x"})
+        assert both.status == 400 and both.json["error"] == "ambiguous_credentials", (operation, both)
+        parameters = operations()[operation][2].get("parameters", [])
+        if {"$ref": "#/components/parameters/Cursor"} in parameters:
             return self.ask(method, path, query="?cursor=bad")
+        if "requestBody" not in operations()[operation][2]:
+            return both
         return self.ask(method, path, body=b"[]")  # prism never answers what is no JSON at all
 
     def s401(self, operation, method, path):
@@ -613,6 +618,8 @@ class Errors:
             return self.ask(method, path, body=json.dumps({**NEW_KEY, "team_id": str(uuid.uuid4())}).encode())
         if operation == "createInvitation":
             return self.ask(method, path, body=json.dumps({**INVITED, "team_id": str(uuid.uuid4())}).encode())
+        if operation == "listMonitorsForRun":  # of what no run_id can be
+            return self.ask(method, path, {"run_id": "%FF"})
         if operation == "listFieldValues":
             return self.ask(method, path, body=json.dumps({**VALUES, "exclusion_list_ids": [str(uuid.uuid4())]}).encode())
         return self.ask(method, path, {name: str(uuid.uuid4()) for name in (
@@ -755,7 +762,7 @@ class Errors:
     def s422(self, operation, method, path):
         if operation == "uploadCsv":
             return self.ask(method, path, body=b"a\n" + b"x" * 70_000 + b"\n", content_type="text/csv")
-        if method == "GET":
+        if "requestBody" not in operations()[operation][2]:
             return self.ask(method, path, query="?limit=0&status=none&wait_s=61&mode=none&format=none")
         return self.ask(method, path, body=b'{"nonsense": 1}')
 

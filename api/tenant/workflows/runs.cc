@@ -103,9 +103,10 @@ rest::Handled ShowLiveStatus(Call& call) {
 
 rest::Handled CancelRun(Call& call) {
   rest::Problems problems;
-  const rest::QueryReader query(call.request().query, &problems);
+  rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("job_id");
   if (!given) problems.Add(base::Json::array({"query", "job_id"}), "missing", "Field required");
+  query.Finish();
   problems.Check();
   const auto id = base::Uuid::Parse(*given);
   if (!id || !store::GetRun(call.session(), call.caller.org_id, *id)) return rest::NotFound("run");

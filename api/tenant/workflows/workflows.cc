@@ -101,12 +101,14 @@ rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted del
   return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
-base::Uuid QueriedId(const Call& call) {
+// `further`: what else the caller reads of the query.
+base::Uuid QueriedId(const Call& call, std::initializer_list<std::string_view> further) {
   rest::Problems problems;
-  const rest::QueryReader query(call.request().query, &problems);
+  rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("workflow_id");
   if (!given)
     problems.Add(base::Json::array({"query", "workflow_id"}), "missing", "Field required");
+  query.Finish(further);
   problems.Check();
   const auto id = base::Uuid::Parse(*given);
   if (!id) throw rest::Refusal(rest::NotFound("workflow"));
@@ -133,11 +135,13 @@ rest::Handled SendWorkflows(Call& call, store::WorkflowFilter filter) {
   return SendList(call, std::move(list));
 }
 
-// What `get` has of the workflow that the query names.
+// What `get` has of the workflow that the query names; `further`: as QueriedId.
 template <typename Found>
-Found FindQueried(const Call& call, std::optional<Found> (*get)(store::Session&, const base::Uuid&,
-                                                                const base::Uuid&)) {
-  const auto id = QueriedId(call);
+Found FindQueried(const Call& call,
+                  std::optional<Found> (*get)(store::Session&, const base::Uuid&,
+                                              const base::Uuid&),
+                  std::initializer_list<std::string_view> further = {}) {
+  const auto id = QueriedId(call, further);
   auto found = get(call.session(), call.caller.org_id, id);
   if (!found) throw rest::Refusal(rest::NotFound("workflow"));
   return std::move(*found);
@@ -153,7 +157,8 @@ store::Workflow FindQueriedWorkflow(Call& call) {
 }
 
 store::WorkflowToRun FindWorkflowToRun(Call& call) {
-  return FindQueried<store::WorkflowToRun>(call, store::GetWorkflowToRun);
+  return FindQueried<store::WorkflowToRun>(call, store::GetWorkflowToRun,
+                                           {"save_json", "result_formats"});
 }
 
 rest::Handled CreateWorkflow(Call& call) {
@@ -195,6 +200,7 @@ rest::Handled ListWorkflows(Call& call) {
   const bool paged = !query.All("limit").empty();
   const int limit = query.Integer("limit", kPageDefault, 1, kPageMax);
   const auto cursor = query.Text("cursor");
+  query.Finish();
   problems.Check();
   store::WorkflowFilter filter{.org_id = call.caller.org_id};
   if (!paged && !cursor) return SendWorkflows(call, std::move(filter));

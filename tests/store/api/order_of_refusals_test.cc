@@ -96,6 +96,23 @@ TEST_F(ApiOrder, TheLimitComesBeforeTheLockTheUserTheFeatureAndTheBody) {
   }
 }
 
+TEST_F(ApiOrder, AParameterThatARouteDoesNotHaveIsRefusedAfterTheCredential) {
+  for (const api::Route* route : CredentialRoutes()) {
+    net::ServerRequest request = BareRequest(*route);
+    request.query = "no_such=1";
+    request.body = "{}";
+    EXPECT_EQ(AskRaw(request).status, 401) << route->pattern;
+    // What the path or the query names is looked for first where the route reads parameters.
+    if (route->query == rest::Query::kRead && route->pattern.find('{') != std::string_view::npos) {
+      continue;
+    }
+    request.headers = Key();
+    const Reply reply = AskRaw(std::move(request));
+    EXPECT_EQ(reply.status, 422) << route->pattern << reply.raw.body;
+    EXPECT_THAT(reply.raw.body, HasSubstr(R"(["query","no_such"])")) << route->pattern;
+  }
+}
+
 TEST_F(ApiOrder, AMissingOrWrongCredentialIsNotCountedAndComesBeforeTheLimit) {
   UseUp();
   for (const api::Route* route : CredentialRoutes()) {

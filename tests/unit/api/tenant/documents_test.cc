@@ -51,9 +51,32 @@ TEST(Documents, DescribeBodiesAndKeysAsTheRoutesHaveThem) {
                            route.pattern.starts_with("/dashboard/");
     EXPECT_EQ(open, route.access == rest::Access::kOpen || by_itself) << route.pattern;
     if (open) continue;
-    for (const char* status : {"401", "403", "429", "500", "503"}) {
+    for (const char* status : {"400", "401", "403", "422", "429", "500", "503"}) {
       EXPECT_TRUE(operation["responses"].contains(status)) << route.pattern << " " << status;
     }
+  }
+}
+
+// Whether the document has a parameter of the query for the operation, there or at its path.
+bool HasQuery(const base::Json& document, const Route& route) {
+  const base::Json& item = document["paths"][std::string(route.pattern)];
+  for (const base::Json& of : {item, item[LowerCase(std::string(route.method))]}) {
+    for (base::Json parameter : of.value("parameters", base::Json::array())) {
+      if (parameter.contains("$ref")) {
+        const auto name = parameter["$ref"].get<std::string>();
+        parameter = document["components"]["parameters"][name.substr(name.rfind('/') + 1)];
+      }
+      if (parameter["in"] == "query") return true;
+    }
+  }
+  return false;
+}
+
+TEST(Documents, DescribeParametersOfTheQueryWhereRoutesReadIt) {
+  const base::Json document = Document();
+  for (const Route& route : Routes()) {
+    EXPECT_EQ(HasQuery(document, route), route.query == rest::Query::kRead)
+        << route.method << " " << route.pattern;
   }
 }
 
