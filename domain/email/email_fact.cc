@@ -113,10 +113,37 @@ std::string KnownAddress(FindMode mode, const Person& person) {
   return is_asked_for ? address->Key() : std::string();
 }
 
-void ApplyFact(const EmailFact& fact, Found* found) {
+std::string WorkAddress(FindMode mode, const Person& person) {
+  const auto address = ParseAddress(person.email);
+  if (mode != FindMode::kPersonal || !address) return "";
+  const std::string key = address->Key();
+  return key == KnownAddress(mode, person) ? std::string() : key;
+}
+
+namespace {
+
+std::optional<AddressVerdict> VerdictAbout(const std::string& address,
+                                           const EmailKnowledge& known) {
+  for (const EmailFact& fact : known.facts) {
+    if (fact.address == address) return VerdictOf(fact);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ApplyFacts(FindMode mode, const Person& person, const EmailKnowledge& known, Found* found) {
+  found->work_verdict = WorkVerdict(mode, person, known);
+  const auto verdict = VerdictAbout(KnownAddress(mode, person), known);
+  if (!verdict) return;
   FoundAddress& own = found->addresses.front();
-  ApplyVerdict(VerdictOf(fact), &own);
+  ApplyVerdict(*verdict, &own);
   found->reason = own.reason;
+}
+
+std::optional<AddressVerdict> WorkVerdict(FindMode mode, const Person& person,
+                                          const EmailKnowledge& known) {
+  return VerdictAbout(WorkAddress(mode, person), known);
 }
 
 AddressVerdict VerdictOf(const EmailFact& fact) {

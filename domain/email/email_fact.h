@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ struct EmailQuestion {
   std::string person_key;            // the person whose facts are asked for; empty: none
   std::string address;               // the address whose fact is asked for, in lower case; or empty
   std::string domain;                // the domain whose patterns are asked for; or empty
+  std::string work_address{};        // a second address whose fact is asked for; or empty
   std::string company_key{};         // CompanyKey of the company whose domains are; or empty
 };
 
@@ -84,9 +86,16 @@ EmailLesson LessonOf(const base::Uuid& org_id, const Person& person,
 // The address whose status an organisation's own fact gives, as its facts have it: the one that the
 // lead came with. Empty where it came with none, or with none that is one.
 std::string KnownAddress(FindMode mode, const Person& person);
-// Gives the address that the lead came with the status of the fact. `found`: of AnswerAtOnce, with
-// that address.
-void ApplyFact(const EmailFact& fact, Found* found);
+// The lead's own address where another one is asked for, in mode PERSONAL: it is returned with what
+// an organisation knows of it. As the facts have it; empty where there is none.
+std::string WorkAddress(FindMode mode, const Person& person);
+
+// Gives the addresses that the lead came with the status of their facts, where they are known.
+// `found`: of AnswerAtOnce.
+void ApplyFacts(FindMode mode, const Person& person, const EmailKnowledge& known, Found* found);
+// What is known of the lead's WorkAddress.
+std::optional<AddressVerdict> WorkVerdict(FindMode mode, const Person& person,
+                                          const EmailKnowledge& known);
 
 // A fact as an answer: OK, UNKNOWN or NOT_FOUND with its reason, as it was checked then.
 AddressVerdict VerdictOf(const EmailFact& fact);

@@ -307,8 +307,9 @@ base::Json ShortFoundCell(FindMode mode, const Person& person, const Found& foun
   if (!person.email.empty()) {
     const bool is_judged = !found.addresses.empty() && found.addresses.front().provider.empty() &&
                            found.addresses.front().candidate.address == person.email;
-    existing.push_back(Tuple(is_judged ? found.addresses.front() : OwnAddress(person.email), mode,
-                             company_domain));
+    FoundAddress own = is_judged ? found.addresses.front() : OwnAddress(person.email);
+    if (!is_judged && found.work_verdict) ApplyVerdict(*found.work_verdict, &own);
+    existing.push_back(Tuple(own, mode, company_domain));
   }
   base::Json cell = base::Json::object();
   if (mode == FindMode::kProfessional) {

@@ -92,6 +92,7 @@ struct Found {
   std::string reason;                   // why there is no OK address; empty where there is one
   std::string error;                    // a code; then the rest does not count and is free
   std::vector<ProviderTry> tries;
+  std::optional<AddressVerdict> work_verdict{};  // of the lead's own, where another is asked for
 };
 
 // The answer to a lead that needs nobody: it came with its address, or nothing can be found for it.

@@ -50,8 +50,12 @@ void ReadFacts(Session& session, const std::vector<EmailQuestion>& questions,
       rows;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const EmailQuestion& one = questions[i];
-    if (one.person_key.empty() && one.address.empty()) continue;
-    rows.Add(static_cast<int>(i), one.org_id, Bytea(one.person_key), one.address);
+    if (!one.person_key.empty() || !one.address.empty()) {
+      rows.Add(static_cast<int>(i), one.org_id, Bytea(one.person_key), one.address);
+    }
+    if (!one.work_address.empty()) {
+      rows.Add(static_cast<int>(i), one.org_id, Bytea(""), one.work_address);
+    }
   }
   if (rows.empty()) return;
   for (const auto& row :

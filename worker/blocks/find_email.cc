@@ -105,8 +105,9 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   }
   // A lead's own address may be known already, whether or not it is to be verified.
   const std::string known_address = domain::KnownAddress(request_.mode, *person);
+  const std::string work_address = domain::WorkAddress(request_.mode, *person);
   const auto found = domain::AnswerAtOnce(request_.mode, *person, true);
-  if (found && known_address.empty()) {
+  if (found && known_address.empty() && work_address.empty()) {
     deps_.metrics.ObserveLookup(kKind, domain::FoundOutcome(*found), {});
     return done(Done(*person, *found));
   }
@@ -117,6 +118,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   const auto now = deps_.clock.SinceBoot();
   rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
   question.address = known_address;
+  question.work_address = work_address;
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {
     if (!known) {
       return Fail(id, ListUnread());
@@ -153,9 +155,10 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
   if (EndIfSuppressed(id, known)) return;
   Row& row = rows_.at(id);
   if (auto at_once = domain::AnswerAtOnce(request_.mode, *row.person, true)) {
-    if (!known.facts.empty()) domain::ApplyFact(known.facts.front(), &*at_once);
+    domain::ApplyFacts(request_.mode, *row.person, known, &*at_once);
     return End(id, *at_once, {});
   }
+  row.work_verdict = domain::WorkVerdict(request_.mode, *row.person, known);
   if (auto own = domain::OwnAddressToVerify(request_.mode, *row.person)) {
     if (!known.facts.empty()) {
       domain::ApplyVerdict(domain::VerdictOf(known.facts.front()), &*own);
@@ -421,7 +424,8 @@ void FindEmailRunner::Finish(RowId id, domain::FindEnd end) {
   for (const Try& one : row.domain_tries) tries.push_back(one.shown);
   for (const Try& one : row.tries) tries.push_back(one.shown);
   std::string_view reason = NothingReason(request_.mode, *row.person, order_);
-  const auto found = domain::DecideFound(row.seen, std::move(tries), end, reason);
+  auto found = domain::DecideFound(row.seen, std::move(tries), end, reason);
+  found.work_verdict = row.work_verdict;
   End(id, found, std::move(row.seen));
 }
 

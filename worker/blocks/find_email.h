@@ -83,8 +83,9 @@ class FindEmailRunner final : public RowRunner {
     std::shared_ptr<DomainTurns::Turn> turn{};  // while it guesses
     std::size_t verifying = 0;                  // addresses that the verifier is asked about
     std::chrono::milliseconds later{};          // the shortest wait that the verifier has named
-    domain::JobWait why = domain::JobWait::kUntold;  // it waits, as far as clients are told
-    bool is_suppressed = false;                      // nothing of it is kept
+    domain::JobWait why = domain::JobWait::kUntold;        // it waits, as far as clients are told
+    bool is_suppressed = false;                            // nothing of it is kept
+    std::optional<domain::AddressVerdict> work_verdict{};  // as domain::Found has it
   };
 
   Verifying verifying() const { return deps_.verifier.empty() ? Verifying::kNo : Verifying::kYes; }

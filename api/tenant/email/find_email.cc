@@ -64,19 +64,21 @@ Ask ReadAsk(Call& call, const FindRoute& route) {
   return ask;
 }
 
-// Gives the lead's own address the status that the organisation knows, unless nobody looks it up.
+// Gives the lead's own addresses the status that the organisation knows, unless nobody looks them
+// up.
 void ApplyKnown(const Call& call, const domain::Person& person, domain::Found* found) {
   domain::EmailQuestion question;
   question.org_id = call.caller.org_id;
   question.keys = domain::SuppressionKeys(person);
   question.address = domain::KnownAddress(domain::FindMode::kPersonal, person);
-  if (question.address.empty()) return;
+  question.work_address = domain::WorkAddress(domain::FindMode::kPersonal, person);
+  if (question.address.empty() && question.work_address.empty()) return;
   const domain::EmailKnowledge known = store::AskEmailMemory(call.session(), {question}).front();
   if (!known.suppressed.empty()) {
     const auto kind = known.suppressed.front().kind;
     return call.parts.metrics.AddSuppressed(domain::SuppressionKindName(kind));
   }
-  if (!known.facts.empty()) domain::ApplyFact(known.facts.front(), found);
+  domain::ApplyFacts(domain::FindMode::kPersonal, person, known, found);
 }
 
 // The answer to a single personal lead that came with its address: no job is made, and nothing is

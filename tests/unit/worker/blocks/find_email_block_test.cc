@@ -438,6 +438,25 @@ TEST_F(FindEmail, WhyNothingCanBeGuessedIsTheReason) {
   EXPECT_EQ(reason(R"({"name": "محمد علي", "domain": "acme.com"})"), "name_not_readable");
 }
 
+TEST_F(FindEmail, AWorkAddressHasTheStatusThatIsKnownWhileThePersonalOneIsLookedUp) {
+  domain::EmailFact fact;
+  fact.address = "ann@acme.com";
+  fact.verdict = domain::Verdict::kOk;
+  memory_.facts.push_back(fact);
+  Add("b", {Nothing{}});
+  const base::Json searched = CellOf(
+      Work(Request(FindMode::kPersonal), R"({"name": "Ann Zyxwvut", "email": "Ann@acme.com"})"));
+  EXPECT_EQ(searched.at("email").at(0).at(1), "OK");
+  EXPECT_EQ(searched.at("personal_email").at(0).at(1), "NOT_FOUND");
+  EXPECT_EQ(asked_["b"].size(), 1U);
+  const base::Json known = CellOf(
+      Work(Request(FindMode::kPersonal),
+           R"({"name": "Ann", "email": "ann@acme.com", "personal_email": "ann@home.example"})"));
+  EXPECT_EQ(known.at("email").at(0).at(1), "OK");
+  EXPECT_EQ(known.at("personal_email").at(0).at(1), "UNKNOWN") << "no fact is about it";
+  EXPECT_EQ(asked_["b"].size(), 1U);
+}
+
 TEST_F(FindEmail, PersonalAddressesAreNeverGuessed) {
   AddOwn(OnlyKnows(""));
   domain::FindRequest request = Request(FindMode::kPersonal);

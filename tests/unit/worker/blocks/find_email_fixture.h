@@ -64,7 +64,9 @@ class FakeMemory final : public EmailMemory {
     }
     for (const domain::EmailFact& fact : facts) {
       const bool is_persons = !fact.person_key.empty() && fact.person_key == question.person_key;
-      if (is_persons || fact.address == question.address) known.facts.push_back(fact);
+      const bool is_asked =
+          fact.address == question.address || fact.address == question.work_address;
+      if (is_persons || is_asked) known.facts.push_back(fact);
     }
     if (question.domain == "acme.com") {
       for (const auto& [pattern, count] : patterns) known.patterns.push_back(count);
