@@ -100,7 +100,7 @@ std::string FindSpecsJson(const FindRequest& request) {
 }
 
 FindRequest ReadFindRequest(std::string_view json) {
-  base::Json stored = base::ParseJsonOrThrow(json);
+  base::Json stored = base::ReadJsonCell(json);  // a lead comes back with its numbers as they were
   try {
     FindRequest request;
     const auto mode = ParseFindMode(stored.at("mode").get_ref<const std::string&>());

@@ -80,7 +80,7 @@ std::string PeopleSpecsJson(const PeopleRequest& request) {
 }
 
 PeopleRequest ReadPeopleRequest(std::string_view json) {
-  base::Json stored = base::ParseJsonOrThrow(json);
+  base::Json stored = base::ReadJsonCell(json);  // a lead comes back with its numbers as they were
   try {
     PeopleRequest request;
     request.providers = stored.at("providers").get<std::vector<std::string>>();

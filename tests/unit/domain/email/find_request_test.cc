@@ -53,6 +53,13 @@ TEST(FindRequest, ItIsReadAsItWasWritten) {
   EXPECT_TRUE(ReadFindRequest(FindSpecsJson(request)).rows.empty());
 }
 
+TEST(FindRequest, NumbersOfALeadComeBackAsTheyWereSent) {
+  const std::string lead = R"({"name":"Ann","id":123456789012345678901234567890,"price":1.10})";
+  const FindRequest request{.rows = {{base::ReadJsonCell(lead), std::nullopt}}};
+  const FindRequest read = ReadFindRequest(FindParamsJson(request));
+  EXPECT_EQ(base::DumpJson(read.rows.at(0).lead.Value()), lead);
+}
+
 TEST(FindRequest, ALeadWhoseKeysLookLikeACopyIsALead) {
   const base::Json lead{{"name", "Ann"}, {"duplicate_of", 3}, {"copy_of", 3}};
   const FindRow row = ReadFindRow(FindRowCell({lead, std::nullopt}));

@@ -92,11 +92,14 @@ TEST(PeopleAnswerTest, WhatIsStoredOfARequestIsReadAgain) {
   PeopleRequest request;
   request.providers = {"a"};
   request.minimum_age = 18;
-  request.rows.push_back({base::Json{{"url", "https://a.example/"}}, std::nullopt});
+  request.rows.push_back(
+      {base::ReadJsonCell(R"({"url":"https://a.example/","price":1.10})"), std::nullopt});
   const auto read = ReadPeopleRequest(PeopleParamsJson(request));
   EXPECT_EQ(read.providers, request.providers);
   EXPECT_EQ(read.minimum_age, 18);
   ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(base::DumpJson(read.rows[0].lead.Value()),
+            R"({"url":"https://a.example/","price":1.10})");
   EXPECT_TRUE(ReadPeopleRequest(PeopleSpecsJson(request)).rows.empty());
   EXPECT_TRUE(std::holds_alternative<AgeSubject>(ReadSubject(read.rows[0].lead.Value())));
   EXPECT_THROW(ReadPeopleRequest("{}"), std::invalid_argument);
