@@ -170,18 +170,21 @@ std::vector<store::NewJobBlock> Blocks(const InvestigationBody& body, std::int64
 
 store::NewJob Compose(const Call& call, const InvestigationBody& body) {
   const std::int64_t price_mc = call.parts.config.investigations.expansion_mc;
-  const auto seeds = static_cast<std::int64_t>(body.seeds.size());
+  const auto& providers = call.parts.config.investigations.providers;
+  const auto paid = std::count_if(body.seeds.begin(), body.seeds.end(), [&](const auto& seed) {
+    return domain::MayBeLookedAt(seed.type, providers);
+  });
   store::NewJob job;
   job.kind = domain::JobKind::kInvestigation;
   job.name = body.name;
   job.part_rows = kSeedsOfPart;
   const base::Json rows = SeedsJson(body.seeds);
   job.params_json = base::DumpJson(base::Json{{"rows", rows}});
-  job.estimate_mc = seeds * price_mc;
+  job.estimate_mc = paid * price_mc;
   job.blocks = Blocks(body, price_mc);
   store::NewInvestigation& about = job.investigation.emplace();
   about.seeds_json = base::DumpJson(rows);
-  about.seeds = static_cast<int>(seeds);
+  about.seeds = static_cast<int>(body.seeds.size());
   about.depth = body.depth;
   about.findings_max = body.findings_max;
   about.credits_mc_max = body.credits_mc_max;

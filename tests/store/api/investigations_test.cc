@@ -398,6 +398,13 @@ TEST_F(ApiInvestigations, TheLargestRequestIsTakenAndEveryTypeIsASeed) {
   EXPECT_EQ(Sql("select min(parts_total) from job_block"), "3") << "at most four seeds a part";
 }
 
+TEST_F(ApiInvestigations, SeedsThatNobodyLooksAtAreNotReserved) {
+  const Reply started = Start({{"seeds", Json::array({Seed("person", "Ada"), Seed("phone", "+4930"),
+                                                      Seed("company", "Acme")})}});
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  EXPECT_EQ(started.body["estimated_cost_cents"], 0);
+}
+
 TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   std::string first;
   for (int i = 0; i < 5; ++i) {

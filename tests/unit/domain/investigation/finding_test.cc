@@ -43,6 +43,14 @@ TEST(Subject, IsOfItsType) {
                std::invalid_argument);
 }
 
+TEST(Subject, IsPaidForWhereAProviderMayLookAtIt) {
+  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kDomain, {"dns"}));
+  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kCompany, {"dns", "website"}));
+  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kCompany, {"dns", "lookups"}));
+  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPerson, {"lookups"}));
+  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPhone, {"lookups"}));
+}
+
 TEST(Finding, TheSameOneHasTheSameIdWhateverItsEvidence) {
   const base::Uuid id = base::Uuid::V4();
   Finding finding;
