@@ -104,10 +104,8 @@ bool IsExpandable(SubjectKind type) {
          type == SubjectKind::kIp;
 }
 
-bool MayBeLookedAt(SubjectKind type, const std::vector<std::string>& providers) {
-  if (type == SubjectKind::kPerson || type == SubjectKind::kPhone) return false;
-  if (type != SubjectKind::kCompany) return true;
-  return std::find(providers.begin(), providers.end(), kLookupsProvider) != providers.end();
+bool MayBeLookedAt(SubjectKind type) {
+  return type != SubjectKind::kPerson && type != SubjectKind::kPhone;
 }
 
 namespace {

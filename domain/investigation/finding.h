@@ -52,11 +52,9 @@ bool IsErasedSubject(const base::Json& json);
 // Whether anything can be found of it by the providers of our own.
 bool IsExpandable(SubjectKind type);
 
-// The provider that asks the sources of lookups: the only one that looks at companies.
-inline constexpr std::string_view kLookupsProvider = "lookups";
-// Whether one of these providers may look at a subject of the type, and so be paid for it. Nobody
-// looks at persons and phone numbers.
-bool MayBeLookedAt(SubjectKind type, const std::vector<std::string>& providers);
+// Whether some provider that there is may look at a subject of the type, and so be paid for it,
+// whatever a process has configured: more is never charged than was reserved by another one.
+bool MayBeLookedAt(SubjectKind type);
 
 // What an investigation finds. Pure.
 

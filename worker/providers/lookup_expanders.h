@@ -64,7 +64,7 @@ std::vector<domain::Finding> PersonFindings(const base::Uuid& investigation_id,
 // list cannot be read.
 class LookupExpander final : public Expander {
  public:
-  static constexpr std::string_view kId = domain::kLookupsProvider;
+  static constexpr std::string_view kId = "lookups";
 
   // `order`: the providers' ids. Everything handed in must outlive this object.
   LookupExpander(ProviderSet& providers, EmailMemory& memory, std::vector<std::string> order);

@@ -170,9 +170,8 @@ std::vector<store::NewJobBlock> Blocks(const InvestigationBody& body, std::int64
 
 store::NewJob Compose(const Call& call, const InvestigationBody& body) {
   const std::int64_t price_mc = call.parts.config.investigations.expansion_mc;
-  const auto& providers = call.parts.config.investigations.providers;
-  const auto paid = std::count_if(body.seeds.begin(), body.seeds.end(), [&](const auto& seed) {
-    return domain::MayBeLookedAt(seed.type, providers);
+  const auto paid = std::count_if(body.seeds.begin(), body.seeds.end(), [](const auto& seed) {
+    return domain::MayBeLookedAt(seed.type);
   });
   store::NewJob job;
   job.kind = domain::JobKind::kInvestigation;

@@ -44,11 +44,10 @@ TEST(Subject, IsOfItsType) {
 }
 
 TEST(Subject, IsPaidForWhereAProviderMayLookAtIt) {
-  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kDomain, {"dns"}));
-  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kCompany, {"dns", "website"}));
-  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kCompany, {"dns", "lookups"}));
-  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPerson, {"lookups"}));
-  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPhone, {"lookups"}));
+  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kDomain));
+  EXPECT_TRUE(MayBeLookedAt(SubjectKind::kCompany)) << "where lookups is a provider";
+  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPerson));
+  EXPECT_FALSE(MayBeLookedAt(SubjectKind::kPhone));
 }
 
 TEST(Finding, TheSameOneHasTheSameIdWhateverItsEvidence) {
