@@ -166,7 +166,7 @@ TEST(WorkflowDefinition, BlocksAreJudgedByTypeIdNumberAndSpecs) {
 TEST(WorkflowDefinition, AnUnknownBlockIsTakenForTheSourceWhereThereIsNoOther) {
   EXPECT_THAT(FaultsOf(Graph(Json::array({Block(1, "teleport", "in", Json::object()),
                                           Filter(2, "f"), Filter(3, "alone")}),
-                             {Edge("in", "f")})),
+                             Json::array({Edge("in", "f")}))),
               ElementsAre(R"(unknown_block ["d","blocks",0,"block_name"])",
                           R"(unreachable ["d","blocks",2])"));
 }
