@@ -53,11 +53,11 @@ def test_every_link_leads_somewhere(path):
 
 def test_the_index_leads_to_every_document():
     led_to = {file for _, file, _ in links(INDEX)}
-    # Decisions are found by their names, and what the examples are by their README.
-    every = {path for path in (ROOT / "docs").rglob("*") if path.is_file() and path.parent.name != "decisions"
+    # Decisions and pictures are found by their names, and what the examples are by their README.
+    every = {path for path in (ROOT / "docs").rglob("*") if path.is_file() and path.parent.name not in ("decisions", "performance")
              and (path.name == "README.md" or "examples" not in path.parts)} - {INDEX}
     assert {name(path) for path in every - led_to} == set()
-    assert (ROOT / "docs/decisions").resolve() in led_to, "decisions are found by their names"
+    assert {(ROOT / "docs" / folder).resolve() for folder in ("decisions", "performance")} <= led_to, "found by their names"
     assert INDEX.resolve() in {file for _, file, _ in links(ROOT / "README.md")}
 
 
