@@ -127,6 +127,23 @@ bool IsPublicAddress(const IpAddress& given) {
   return std::none_of(std::begin(kNeverPublicV4), std::end(kNeverPublicV4), in);
 }
 
+namespace {
+
+// An entry of X-Forwarded-For: an address, with a port as some proxies write it or without:
+// "203.0.113.7:5678", "[2001:db8::7]:5678".
+std::optional<IpAddress> ParseForwarded(std::string_view entry) {
+  if (entry.starts_with('[')) {
+    const auto end = entry.find(']');
+    return end == std::string_view::npos ? std::nullopt
+                                         : IpAddress::Parse(entry.substr(1, end - 1));
+  }
+  const auto colon = entry.find(':');
+  const bool has_port = colon != std::string_view::npos && colon == entry.rfind(':');
+  return IpAddress::Parse(has_port ? entry.substr(0, colon) : entry);
+}
+
+}  // namespace
+
 std::string ClientAddress(const std::string& peer,
                           const std::vector<std::string_view>& forwarded_for,
                           const std::vector<Cidr>& trusted) {
@@ -142,7 +159,7 @@ std::string ClientAddress(const std::string& peer,
       if (!is_trusted(*client)) return client->ToString();
       const auto comma = rest.rfind(',');
       const auto entry = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
-      const auto before = IpAddress::Parse(base::Trim(entry));
+      const auto before = ParseForwarded(base::Trim(entry));
       if (!before) return client->ToString();
       client = Unwrap(*before);
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
