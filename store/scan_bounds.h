@@ -15,6 +15,8 @@ namespace vedette::store {
 
 // How long a transaction may take to commit what it places in a queue, and be found at once.
 inline constexpr std::chrono::seconds kScanMargin{5};
+// How long nearly all of them take.
+inline constexpr std::chrono::milliseconds kScanMarginShort{250};
 
 // The places at which scans of a queue's index begin, for each key of the queue (an organisation, a
 // receiver). An index entry of what is done stays as long as a snapshot is held that is older than
@@ -33,13 +35,14 @@ inline constexpr std::chrono::seconds kScanMargin{5};
 // nothing: the machine may have stood still. A scan behind bounds visits all keys, those with
 // nothing in the queue, too: where there are many of them, and no snapshot, that takes longer.
 //
-// Nothing is left behind a bound for good. Once every kNear, or kRest times what such a scan takes
-// where that is longer, and whenever nothing was found, a key is scanned from a lower place: from
-// where work arrives, less kScanMargin for transactions that commit late. What arrives still lower
-// (work that was given back, a transaction that committed late) is found by the next scan from the
-// beginning, after at most kRest times what such a scan takes, and kRestMax: scans from the
-// beginning are a fiftieth of the time, or one in kRestMax. While they are quick, as they are where
-// no snapshot is held for long, every scan is one.
+// Nothing is left behind a bound for good. Where a scan finds nothing the next one begins where
+// work arrives, less kScanMarginShort. Once every kNear, or kRest times what such a scan takes
+// where that is longer, a key is scanned from a lower place: less kScanMargin, for transactions
+// that commit late. What arrives still lower (work that was given back, a transaction that
+// committed still later) is found by the next scan from the beginning, after at most kRest times
+// what such a scan takes, and kRestMax: scans from the beginning are a fiftieth of the time, or one
+// in kRestMax. While they are quick, as they are where no snapshot is held for long, every scan is
+// one.
 //
 // A place is where something stands in the order of the queue: a time, or a time and what tells
 // those of one time apart. Times of the queue are the database's; those of this process are since
@@ -51,7 +54,9 @@ class ScanBounds {
   static constexpr std::chrono::milliseconds kQuick{2};
   static constexpr std::chrono::microseconds kQuickEach{50};
   static constexpr int kRest = 50;
-  static constexpr std::chrono::seconds kRestMax{60};
+  // A minute was a tenth of all time after ten minutes beside a snapshot, when a scan of eight
+  // million entries took six seconds and more.
+  static constexpr std::chrono::minutes kRestMax{10};
   static constexpr std::chrono::seconds kNear{1};
   // The bounds of more keys are forgotten, and found again.
   static constexpr std::size_t kKeysMax = 20'000;
@@ -63,7 +68,8 @@ class ScanBounds {
   struct Seen {
     Key key;
     First first;
-    Place arrives{};  // where new work is placed, less the margin
+    Place arrives{};  // where new work is placed, less kScanMargin
+    Place newest{};   // less kScanMarginShort
   };
 
   From Next(SinceBoot now) const { return now < until_ ? From::kBounds : From::kBeginning; }
@@ -105,15 +111,15 @@ class ScanBounds {
     if (in_vain_ == 2) until_ = {};
     if (Next(ended) == From::kBeginning || bounds_.size() > kKeysMax) bounds_.clear();
     if (Next(ended) == From::kBeginning) return;
-    for (const auto& [key, first, arrives] : seen) {
+    for (const auto& [key, first, arrives, newest] : seen) {
       Bound& bound = bounds_[key];
       const bool whole = from == From::kBeginning || bound.beginning_at <= began;
       if (whole) bound.beginning_at = ended + rest;
-      if (whole || bound.low_at <= began || !first) {
+      if (whole || bound.low_at <= began) {
         bound.low = first ? std::min(*first, arrives) : arrives;
-        bound.low_at = !first ? ended : ended + (whole ? kNear : std::max<SinceBoot>(rest, kNear));
+        bound.low_at = ended + (whole ? kNear : std::max<SinceBoot>(rest, kNear));
       }
-      bound.near = first.value_or(bound.low);
+      bound.near = first.value_or(newest);
       bound.found = first.has_value();
     }
   }

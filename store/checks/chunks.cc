@@ -398,12 +398,15 @@ pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int org
 void NoteSeen(const base::Uuid& org_id, ChunkScanBounds::First first, base::Timestamp now,
               std::vector<ChunkScanBounds::Seen>* seen) {
   const base::Timestamp turns_arrive = now - domain::kStartsBack - kScanMargin;
+  const auto newest = domain::StartFloor(now - domain::kStartsBack - kScanMarginShort);
   if (first && *first <= now - kPlacesApart) {
-    seen->push_back({{org_id, ChunkPlace::kTurn}, domain::StartFloor(*first), turns_arrive});
+    seen->push_back(
+        {{org_id, ChunkPlace::kTurn}, domain::StartFloor(*first), turns_arrive, newest});
     return;
   }
-  seen->push_back({{org_id, ChunkPlace::kTurn}, std::nullopt, turns_arrive});
-  seen->push_back({{org_id, ChunkPlace::kLeaseEnd}, first, now - kScanMargin});
+  seen->push_back({{org_id, ChunkPlace::kTurn}, std::nullopt, turns_arrive, newest});
+  seen->push_back(
+      {{org_id, ChunkPlace::kLeaseEnd}, first, now - kScanMargin, now - kScanMarginShort});
 }
 
 }  // namespace

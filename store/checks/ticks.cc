@@ -116,7 +116,9 @@ Queues ReadQueues(Transaction& tx, const base::Clock& clock, const std::set<base
     }
     queues.first_turns.emplace(id, domain::FirstStart(first_turn, queues.now));
     const auto from_turn = first_turn ? Bounds::First(domain::StartFloor(*first_turn)) : first_turn;
-    seen.push_back({id, from_turn, queues.now - domain::kStartsBack - kScanMargin});
+    const base::Timestamp turns_arrive = queues.now - domain::kStartsBack;
+    seen.push_back({id, from_turn, turns_arrive - kScanMargin,
+                    domain::StartFloor(turns_arrive - kScanMarginShort)});
   }
   if (bounds) bounds->turns.Scanned(from, began, ended, seen);
   return queues;
@@ -484,9 +486,10 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     if (bound) {
       const SchedRow& first = ticks.front().sched;
       const DuePlace place{first.next_run_at, first.org_id, first.monitor_id};
-      bounds->due.Scanned(ScheduleBounds::From::kBounds, began, began,
-                          {{Schedule::kDue, std::min(place, BeginningOf(result.now)),
-                            BeginningOf(result.now - kScanMargin)}});
+      bounds->due.Scanned(
+          ScheduleBounds::From::kBounds, began, began,
+          {{Schedule::kDue, std::min(place, BeginningOf(result.now)),
+            BeginningOf(result.now - kScanMargin), BeginningOf(result.now - kScanMarginShort)}});
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
     const OpenedTicks opened = OpenTicks(tx, clock, ticks, limits, bounds);
@@ -612,7 +615,9 @@ MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bound
     // What is due later may be preceded by a monitor that is made now.
     if (first_at && *first_at <= result.now) first = DuePlace{*first_at, *org_id, *monitor_id};
     bounds->due.Scanned(bound ? ScheduleBounds::From::kBounds : bounds->due.Next(began), began,
-                        ended, {{Schedule::kDue, first, BeginningOf(result.now - kScanMargin)}});
+                        ended,
+                        {{Schedule::kDue, first, BeginningOf(result.now - kScanMargin),
+                          BeginningOf(result.now - kScanMarginShort)}});
     return result;
   });
 }

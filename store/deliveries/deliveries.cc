@@ -70,7 +70,7 @@ std::vector<WalkedEndpoint> ScanEndpoints(Transaction& tx, const base::Clock& cl
   base::Timestamp now{};
   for (const auto& row : rows) {
     const WalkedEndpoint& endpoint = endpoints.emplace_back(ReadEndpoint(row, &now));
-    seen.push_back({endpoint.id, endpoint.first_at, now - kScanMargin});
+    seen.push_back({endpoint.id, endpoint.first_at, now - kScanMargin, now - kScanMarginShort});
   }
   if (bounds) bounds->Scanned(from, began, clock.SinceBoot(), seen);
   return endpoints;

@@ -119,7 +119,8 @@ JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
       base::Timestamp now{};
       Columns(row).Into("lane"_a = &due.lane, "org_id"_a = &due.org_id, "rank"_a = &due.rank,
                         "part_rows"_a = &rows, "n"_a = &n, "first_at"_a = &first, "now"_a = &now);
-      seen.push_back({{due.lane, due.org_id, due.rank}, first, now - kScanMargin});
+      seen.push_back(
+          {{due.lane, due.org_id, due.rank}, first, now - kScanMargin, now - kScanMarginShort});
       if (n == orgs_max) walk.next[due.lane] = due.org_id;
       if (!rows) continue;
       due.rows = *rows;

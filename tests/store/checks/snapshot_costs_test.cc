@@ -32,6 +32,7 @@ constexpr double kPagesBehind = 60;
 using Bounds = store::ScanBounds<int>;
 constexpr base::Timestamp kFirst{seconds(1'000'000)};
 constexpr base::Timestamp kArrives{seconds(1'000'100)};
+constexpr base::Timestamp kNewest{seconds(1'000'104)};
 
 // A claim of chunks is made every 20 ms where much is due, and waits for its walk.
 static_assert(Bounds::kQuick <= milliseconds(2));
@@ -46,7 +47,7 @@ void ScanTwice(Bounds* bounds, nanoseconds began, nanoseconds ended,
 TEST(ScanBounds, AQuickScanIsFollowedByAnotherFromTheBeginning) {
   Bounds bounds;
   EXPECT_EQ(bounds.Next(seconds(1)), Bounds::From::kBeginning);
-  ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick, {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick, {{1, kFirst, kArrives, kNewest}});
   EXPECT_EQ(bounds.Next(seconds(2)), Bounds::From::kBeginning);
   EXPECT_EQ(bounds.Of(1, seconds(2)), std::nullopt);
   EXPECT_EQ(bounds.Found(1), std::nullopt) << "a claim begins at the beginning, too";
@@ -55,7 +56,7 @@ TEST(ScanBounds, AQuickScanIsFollowedByAnotherFromTheBeginning) {
 TEST(ScanBounds, OneScanThatTookLongMeansThatTheMachineStoodStill) {
   Bounds bounds;
   const auto scan = [&](nanoseconds began, nanoseconds took) {
-    bounds.Scanned(Bounds::From::kBeginning, began, began + took, {{1, kFirst, kArrives}});
+    bounds.Scanned(Bounds::From::kBeginning, began, began + took, {{1, kFirst, kArrives, kNewest}});
   };
   scan(seconds(1), seconds(9));
   EXPECT_EQ(bounds.Next(seconds(10)), Bounds::From::kBeginning);
@@ -65,12 +66,12 @@ TEST(ScanBounds, OneScanThatTookLongMeansThatTheMachineStoodStill) {
   EXPECT_EQ(bounds.Next(milliseconds(11'020)), Bounds::From::kBeginning);
 }
 
-TEST(ScanBounds, WhatStandsBeforeABoundWaitsForAMinuteAtMost) {
+TEST(ScanBounds, WhatStandsBeforeABoundWaitsForTenMinutesAtMost) {
   Bounds bounds;
-  ScanTwice(&bounds, seconds(10), seconds(20), {{1, kFirst, kArrives}});
-  EXPECT_EQ(bounds.Next(seconds(79)), Bounds::From::kBounds);
-  EXPECT_EQ(bounds.Next(seconds(80)), Bounds::From::kBeginning);
-  EXPECT_EQ(bounds.Of(1, seconds(80)), std::nullopt);
+  ScanTwice(&bounds, seconds(10), seconds(30), {{1, kFirst, kArrives, kNewest}});
+  EXPECT_EQ(bounds.Next(seconds(629)), Bounds::From::kBounds);
+  EXPECT_EQ(bounds.Next(seconds(630)), Bounds::From::kBeginning);
+  EXPECT_EQ(bounds.Of(1, seconds(630)), std::nullopt);
   EXPECT_EQ(bounds.Found(1), kFirst);
 }
 
@@ -78,14 +79,14 @@ TEST(ScanBounds, AScanOfManyKeysMayTakeLonger) {
   Bounds bounds;
   std::vector<Bounds::Seen> seen;
   seen.reserve(1000);
-  for (int key = 0; key < 1000; ++key) seen.push_back({key, kFirst, kArrives});
+  for (int key = 0; key < 1000; ++key) seen.push_back({key, kFirst, kArrives, kNewest});
   ScanTwice(&bounds, seconds(1), seconds(1) + Bounds::kQuick + 1000 * Bounds::kQuickEach, seen);
   EXPECT_EQ(bounds.Next(seconds(2)), Bounds::From::kBeginning);
 }
 
 TEST(ScanBounds, AScanThatTookLongIsRepeatedAfterFiftyTimesAsLong) {
   Bounds bounds;
-  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives, kNewest}});
   EXPECT_EQ(bounds.Next(seconds(51)), Bounds::From::kBounds);
   EXPECT_NE(bounds.Of(1, seconds(51)), std::nullopt);
   EXPECT_EQ(bounds.Next(seconds(52)), Bounds::From::kBeginning);
@@ -95,12 +96,12 @@ TEST(ScanBounds, AScanThatTookLongIsRepeatedAfterFiftyTimesAsLong) {
 TEST(ScanBounds, AScanBeginsWhereTheLastOneFoundSomethingAndOnceASecondWhereWorkArrives) {
   Bounds bounds;
   const base::Timestamp later = kArrives + seconds(50);
-  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives, kNewest}});
   EXPECT_EQ(bounds.Of(1, milliseconds(2'500)), later);
   EXPECT_EQ(bounds.Found(1), later);
   EXPECT_EQ(bounds.Of(1, seconds(3)), kArrives);
   bounds.Scanned(Bounds::From::kBounds, seconds(3), seconds(3),
-                 {{1, later + seconds(1), kArrives + seconds(1)}});
+                 {{1, later + seconds(1), kArrives + seconds(1), kNewest}});
   EXPECT_EQ(bounds.Of(1, milliseconds(3'500)), later + seconds(1));
   EXPECT_EQ(bounds.Of(1, seconds(4)), kArrives + seconds(1));
 }
@@ -108,9 +109,9 @@ TEST(ScanBounds, AScanBeginsWhereTheLastOneFoundSomethingAndOnceASecondWhereWork
 TEST(ScanBounds, BoundsThatAreSlowerThanTheBeginningAreGivenUp) {
   Bounds bounds;
   const auto scan = [&](milliseconds began, milliseconds took) {
-    bounds.Scanned(Bounds::From::kBounds, began, began + took, {{1, kFirst, kArrives}});
+    bounds.Scanned(Bounds::From::kBounds, began, began + took, {{1, kFirst, kArrives, kNewest}});
   };
-  ScanTwice(&bounds, milliseconds(1'000), milliseconds(1'010), {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, milliseconds(1'000), milliseconds(1'010), {{1, kFirst, kArrives, kNewest}});
   scan(milliseconds(1'020), milliseconds(11));
   EXPECT_EQ(bounds.Next(milliseconds(1'031)), Bounds::From::kBounds) << "one alone says nothing";
   scan(milliseconds(1'040), milliseconds(10));
@@ -123,24 +124,26 @@ TEST(ScanBounds, BoundsThatAreSlowerThanTheBeginningAreGivenUp) {
 TEST(ScanBounds, AScanFromWhereWorkArrivesIsRepeatedAfterFiftyTimesWhatItTook) {
   Bounds bounds;
   const base::Timestamp later = kArrives + seconds(50);
-  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives}});
-  bounds.Scanned(Bounds::From::kBounds, seconds(3), milliseconds(3'040), {{1, later, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, later, kArrives, kNewest}});
+  bounds.Scanned(Bounds::From::kBounds, seconds(3), milliseconds(3'040),
+                 {{1, later, kArrives, kNewest}});
   EXPECT_EQ(bounds.Of(1, milliseconds(5'030)), later);
   EXPECT_EQ(bounds.Of(1, milliseconds(5'040)), kArrives);
 }
 
 TEST(ScanBounds, WhereNothingWasFoundTheNextScanBeginsWhereWorkArrives) {
   Bounds bounds;
-  ScanTwice(&bounds, seconds(1), seconds(2), {{1, std::nullopt, kArrives}});
-  EXPECT_EQ(bounds.Of(1, seconds(2)), kArrives);
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, std::nullopt, kArrives, kNewest}});
+  EXPECT_EQ(bounds.Of(1, seconds(2)), kNewest);
+  EXPECT_EQ(bounds.Of(1, seconds(3)), kArrives) << "what committed late";
   EXPECT_EQ(bounds.Found(1), std::nullopt);
 }
 
 TEST(ScanBounds, AKeyThatIsNotKnownIsScannedFromTheBeginning) {
   Bounds bounds;
-  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives}});
+  ScanTwice(&bounds, seconds(1), seconds(2), {{1, kFirst, kArrives, kNewest}});
   EXPECT_EQ(bounds.Of(2, seconds(3)), std::nullopt);
-  bounds.Scanned(Bounds::From::kBounds, seconds(3), seconds(4), {{2, kFirst, kArrives}});
+  bounds.Scanned(Bounds::From::kBounds, seconds(3), seconds(4), {{2, kFirst, kArrives, kNewest}});
   EXPECT_EQ(bounds.Of(2, milliseconds(4'500)), kFirst);
   EXPECT_EQ(bounds.Of(2, seconds(54)), std::nullopt) << "after fifty times what that took";
   EXPECT_EQ(bounds.Behind(1, 10, milliseconds(4'500)).size(), 1U);
@@ -404,7 +407,7 @@ TEST_F(BehindBounds, ChunksOfANewOrganisationOfALaterCutAndOfALeaseThatEndedAreC
     ASSERT_EQ(claim.chunks.size(), 1U) << i;
     EXPECT_EQ(claim.chunks[0].row_count, 2);
   }
-  Sql("update chunk set available_at = now() - interval '1 second' returning 1");
+  Sql("update chunk set available_at = now() returning 1");
   EXPECT_EQ(ClaimBehind(&bounds).chunks.size(), 3U);
   EXPECT_TRUE(ClaimBehind(&bounds).chunks.empty());
   ExpectMoneyAddsUp();
@@ -416,8 +419,9 @@ TEST_F(BehindBounds, WhatStandsBeforeABoundIsClaimedByTheNextScanFromTheBeginnin
   Cut();
   ASSERT_EQ(ClaimBehind(&bounds).chunks.size(), 1U);
   const auto now = clock.SinceBoot();
+  const base::Timestamp turns_arrive = clock.Now() - domain::kStartsBack;
   const std::vector<store::ChunkScanBounds::Seen> seen{
-      {{org, store::ChunkPlace::kTurn}, {}, clock.Now() - domain::kStartsBack}};
+      {{org, store::ChunkPlace::kTurn}, {}, turns_arrive, turns_arrive}};
   bounds.Scanned(store::ChunkScanBounds::From::kBeginning, now - milliseconds(20), now, seen);
   bounds.Scanned(store::ChunkScanBounds::From::kBeginning, now - milliseconds(20), now, seen);
   // It is given back.
@@ -462,6 +466,9 @@ TEST_F(BehindBounds, ANewDeliveryAndARetryAreClaimed) {
   }
   Sql("update delivery set available_at = now() returning 1");
   EXPECT_EQ(claim(), 3U);
+  // One whose transaction took two seconds: found within a second.
+  Sql("update delivery set available_at = now() - interval '2 seconds' returning 1");
+  Until("the scan from where work arrives", [&] { return claim() == 3U; });
 }
 
 }  // namespace
