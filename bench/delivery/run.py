@@ -131,12 +131,13 @@ class Bench:
         self.program("bench_delivery", "secrets", self.targets)
 
     def fill(self):
-        """Pending and due, as what a dead process left behind: with ids of version 7, in their order."""
+        """Pending and due, as what a dead process left behind: with ids of version 7, in their order, and twenty of each
+        instant, as a record leaves those of its checks."""
         ms = "lpad(to_hex((extract(epoch from now()) * 1000)::bigint + n / 20), 12, '0')"
         self.sql(
             "insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at)"
             f" select ({ms} || '7' || substr(md5(random()::text), 14))::uuid, m.org_id, m.endpoint_id, m.id,"
-            " gen_random_uuid(), gen_random_uuid(), 0, now()"
+            f" gen_random_uuid(), gen_random_uuid(), 0, now() - ({self.count} - n) / 20 * interval '1 ms'"
             f" from generate_series(0, {self.count - 1}) n join (select *, row_number() over () - 1 as k"
             " from monitor) m on m.k = n % (select count(*) from monitor); analyze delivery")
 
