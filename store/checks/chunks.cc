@@ -520,10 +520,14 @@ void ReleaseChunks(Session& session, const std::vector<Lease>& leases) {
   });
 }
 
-ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window) {
+ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window,
+                                  std::optional<base::Timestamp> since) {
   return InTransaction(session, [&](Transaction& tx) {
     ControlChanges changes;
-    for (const auto& row : tx.Exec<"control_monitors">("window_ms"_a = window.count())) {
+    // Before the others: what is committed after it, they may see or not.
+    changes.complete_until = ReadOne<base::Timestamp>(tx.Exec<"control_since">());
+    for (const auto& row :
+         tx.Exec<"control_monitors">("window_ms"_a = window.count(), "since"_a = since)) {
       base::Uuid monitor_id;
       std::optional<int> position;  // of a row; empty: the monitor's own switch
       bool on = false;
@@ -534,7 +538,8 @@ ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds wi
         changes.monitors.emplace_back(monitor_id, on);
       }
     }
-    for (const auto& row : tx.Exec<"control_organisations">("window_ms"_a = window.count())) {
+    for (const auto& row :
+         tx.Exec<"control_organisations">("window_ms"_a = window.count(), "since"_a = since)) {
       auto& [org_id, runs] = changes.organisations.emplace_back();
       Columns(row).Into("id"_a = &org_id, "monitors_run"_a = &runs);
     }

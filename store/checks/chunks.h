@@ -159,12 +159,18 @@ struct RowSwitch {
 
 // What changed among monitors, rows and organisations that decides whether checks may run (G5).
 struct ControlChanges {
-  // Changed within the last `window`, with whether they may run now.
+  // Changed within the last `window` and since `since`, with whether they may run now.
   std::vector<std::pair<base::Uuid, bool>> monitors;
   std::vector<std::pair<base::Uuid, bool>> organisations;
   std::vector<RowSwitch> rows;
+  // What a later read sees and this one does not is not older: the next one's `since`.
+  base::Timestamp complete_until{};
 };
-ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window);
+// A change carries the time at which its transaction began, and its COMMIT may wait for minutes,
+// for a synchronous standby or a disk. `since`: from the last read; empty in
+// the first, which looks back an hour.
+ControlChanges ReadControlChanges(Session& session, std::chrono::milliseconds window,
+                                  std::optional<base::Timestamp> since);
 
 // Replaces a leased chunk by two halves that are due at once: by its parts where it has several,
 // else by its rows. What it holds reserved returns. False when the lease was lost, or one row is

@@ -165,17 +165,23 @@ update chunk c set available_at = now() - @turn_back_s * interval '1 second', le
 from unnest(@id::uuid[], @token::uuid[]) as u(id, token)
 where c.id = any (array[u.id]) and c.lease_token = u.token
 
+-- name: control_since
+-- The begin of the oldest transaction that is open: what changed in one that this read does not see carries a time of then or
+-- later. Those of this database's user are seen, and those of processes are what pauses; a backup's is none of them.
+select least(now(), min(xact_start)) as oldest from pg_stat_activity
+where datname = current_database() and application_name like 'vedette %'
+
 -- name: control_monitors
--- Monitors, and rows of monitors (position not null), whose switches changed within @window_ms.
+-- Monitors, and rows of monitors (position not null), whose switches changed within @window_ms and since @since (null: within an hour).
 select m.id, null::int as position, m.status = :status_active as is_on from monitor m
-where m.control_changed_at > now() - @window_ms * interval '1 millisecond'
+where m.control_changed_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
 union all
 select s.monitor_id, s.position, s.is_active from row_switch s
-where s.switched_at > now() - @window_ms * interval '1 millisecond'
+where s.switched_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
 
 -- name: control_organisations
 select o.id, o.monitors_run from organisation o
-where o.control_changed_at > now() - @window_ms * interval '1 millisecond'
+where o.control_changed_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
 
 -- name: chunk_turns
 -- The first turn among the chunks of each organisation that are due since @apart_s, from @from_at on (null: from the

@@ -38,9 +38,12 @@ CheckPipeline::PauseWatch::Hooks CheckPipeline::PauseHooks() {
   PauseWatch::Hooks hooks;
   hooks.read = [this]() -> PauseWatch::Job {
     if (holdings_.empty()) return nullptr;
-    return [](store::Session& session) { return store::ReadControlChanges(session, kPauseWindow); };
+    return [since = control_since_](store::Session& session) {
+      return store::ReadControlChanges(session, kPauseWindow, since);
+    };
   };
   hooks.seen = [this](const store::ControlChanges& changes, std::chrono::nanoseconds began) {
+    control_since_ = changes.complete_until;
     ApplyControl(changes, began, holdings_);
     runner_.Pump();
   };

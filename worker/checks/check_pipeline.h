@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -67,6 +68,7 @@ class CheckPipeline final : public lease::Pipeline<CheckKind> {
   metrics::Metrics& metrics_;
   std::mt19937_64 random_;  // jitter only
 
+  std::optional<base::Timestamp> control_since_;  // of the last read of pauses
   PauseWatch pauses_;
   CheckRecorder recorder_;
   CheckRunner runner_;

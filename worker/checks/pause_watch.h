@@ -7,8 +7,8 @@
 
 namespace vedette::worker {
 
-// How far a read of pauses looks back. It is longer than any transaction that pauses a monitor can
-// take, because what such a transaction changes carries the time of its beginning.
+// How far a read of pauses looks back at least: what a transaction changes carries the time of its
+// beginning. Where one takes longer the read looks back to it (ControlChanges::complete_until).
 inline constexpr std::chrono::milliseconds kPauseWindow{60000};
 
 // A read of the last kPauseWindow that began at `began` (since boot) found these changes: they take

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <pqxx/pqxx>
 
 #include "store/checks/chunks.h"
 #include "store/monitors/control.h"
@@ -538,6 +539,31 @@ TEST_F(PipelineTest, ATriggerOfMoreRowsThanOneChunkHoldsIsCutAsTheScheduleIs) {
   outcome = store::TriggerMonitor(session, clock, {}, huge, limits, std::nullopt);
   EXPECT_EQ(outcome.raise, store::Signal::kDue) << "the scheduler cuts it portion by portion";
   EXPECT_EQ(Sql("select count(*) from chunk"), "3");
+}
+
+// A COMMIT waits for a synchronous standby, or for a disk, as long as it takes.
+TEST_F(PipelineTest, G5_APauseWhoseCommitTakesLongIsSeen) {
+  const auto monitor = NewMonitor({.frequency_s = "3600"});
+  Sql("update monitor set control_changed_at = now() - interval '1 day'");
+  const auto read = [&](std::optional<base::Timestamp> since) {
+    return store::ReadControlChanges(session, std::chrono::milliseconds(0), since);
+  };
+  pqxx::connection pausing{database.url()};
+  base::Timestamp until{};
+  {
+    pqxx::work work{pausing};
+    work.exec("set local application_name = 'vedette api'");
+    work.exec("update monitor set status = 3, control_changed_at = now()");
+    until = read(clock.Now()).complete_until;
+    EXPECT_TRUE(read(until).monitors.empty());
+    until = read(until).complete_until;
+    EXPECT_LT(until, clock.Now());
+    work.commit();
+  }
+  const auto changes = read(until);
+  ASSERT_EQ(changes.monitors.size(), 1U);
+  EXPECT_EQ(changes.monitors[0], std::pair(monitor, false));
+  EXPECT_TRUE(read(changes.complete_until).monitors.empty());
 }
 
 TEST_F(PipelineTest, G5_RowsOfAPausedMonitorComeBackAsSkippedAndNothingIsReserved) {
