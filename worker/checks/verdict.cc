@@ -30,11 +30,18 @@ const Json* KnownValue(const KnownValues& before, const std::string& field) {
   return it == known.end() || (!before.known && IsNoValue(*it)) ? nullptr : &*it;
 }
 
-int SeenBefore(const KnownValues& before, const std::string& field, const Json& value) {
+// Whether the values are one to the field's rules.
+bool AreSame(const domain::ChangeRules& rules, const Json& a, const Json& b,
+             domain::RuleWork* work) {
+  return SameValue(a, b) || domain::SameButIgnored(rules, a, b, work);
+}
+
+int SeenBefore(const KnownValues& before, const std::string& field,
+               const domain::ChangeRules& rules, const Json& value, domain::RuleWork* work) {
   if (!before.pending) return 0;
   const Json& pending = before.pending->Value();
   const auto it = pending.find(field);
-  if (it == pending.end() || !SameValue((*it)["value"], value)) return 0;
+  if (it == pending.end() || !AreSame(rules, (*it)["value"], value, work)) return 0;
   return (*it)["seen"].get<int>();
 }
 
@@ -139,8 +146,7 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
     }
   }
   const Json* known = KnownValue(writer->before, field);
-  if (known != nullptr && (SameValue(*known, seen.value.Value()) ||
-                           domain::SameButIgnored(*own, *known, seen.value.Value(), work))) {
+  if (known != nullptr && AreSame(*own, *known, seen.value.Value(), work)) {
     if (const Json* told = ToldOf(writer->before, field)) writer->KeepTold(field, *told);
     return;
   }
@@ -150,7 +156,7 @@ void JudgeField(const std::string& field, const VerdictRules& rules, const Field
     return;
   }
   const int needed = absent ? rules.missing_confirmations : rules.confirm_after;
-  const int times = SeenBefore(writer->before, field, seen.value.Value()) + 1;
+  const int times = SeenBefore(writer->before, field, *own, seen.value.Value(), work) + 1;
   if (times < needed) {
     writer->Confirm(field, seen.value.Value(), times);
   } else if (known != nullptr) {

@@ -474,6 +474,15 @@ TEST_F(RuledVerdictTest, WhatIsIgnoredWritesNothing) {
             (Strings{R"(a: "Mug, 3 left" -> "Cup, 2 left")"}));
 }
 
+TEST_F(RuledVerdictTest, WhatIsIgnoredKeepsNoChangeFromBeingConfirmed) {
+  GivenRules(R"({"a":"Mug, 3 left"})", R"({"ignore":["[0-9]+ left"]})", 2);
+  EXPECT_EQ(Changes(Check(R"({"a":"Cup, 2 left"})")), Strings{});
+  EXPECT_EQ(Changes(Check(R"({"a":"Cup, 1 left"})")),
+            (Strings{R"(a: "Mug, 3 left" -> "Cup, 1 left")"}));
+  EXPECT_EQ(Changes(Check(R"({"a":"Jug, 9 left"})")), Strings{});
+  EXPECT_EQ(Changes(Check(R"({"a":"Pot, 9 left"})")), Strings{}) << "another text was seen once";
+}
+
 TEST_F(RuledVerdictTest, ConfirmationsComeBeforeTheRules) {
   GivenRules(R"({"a":100})", R"({"threshold":{"absolute":10}})", 2);
   EXPECT_EQ(Changes(Check(R"({"a":104})")), Strings{});
