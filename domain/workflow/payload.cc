@@ -57,7 +57,7 @@ std::optional<RecordFault> PayloadReader::Take(std::string_view record) {
   const auto error = base::ParseJson(record, &parsed, Limits());
   if (error) {
     const bool wide = error->kind == base::JsonError::Kind::kTooManyMembers;
-    return RecordFault{wide ? "too_long" : "value_error", "Input " + error->message};
+    return RecordFault{wide ? "too_long" : "value_error", "Input is refused: " + error->message};
   }
   if (!parsed.is_object()) return RecordFault{"dict_type", "Input should be an object"};
   return Add(parsed);

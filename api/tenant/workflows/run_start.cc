@@ -203,7 +203,10 @@ Source PayloadSource(const RunContext& context, bool given, const Definition& de
     ReadSampleRecords(context, specs, &reader);
   }
   if (reader.records() == 0) {
-    throw rest::Refusal(400, "empty_payload", "webhook_payload has no records");
+    throw rest::Refusal(400, "empty_payload",
+                        given
+                            ? "webhook_payload has no records"
+                            : "the workflow's webhook_input has no records: give webhook_payload");
   }
   if (const auto& missing = reader.missing()) {
     throw rest::Refusal(400, "missing_columns",
@@ -230,15 +233,16 @@ std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
   return ToWebhook(*judged.url);
 }
 
+// `is_bound`: its columns are known.
 store::NewJobBlock BlockOf(const RunContext& context, const domain::PlannedBlock& planned,
-                           const domain::RunPlan& plan, const Source& source) {
+                           bool is_bound, const Source& source) {
   store::NewJobBlock block;
   block.type = domain::JobTypeOf(*planned.type);
   block.specs_json = domain::BoundSpecsJson(WithTerms(context.config, planned));
   block.input = planned.input;
   block.lane = LaneOf(context.config, context.session, planned);
   block.price_mc = planned.price_mc;
-  if (!plan.fault) block.columns = planned.output;
+  if (is_bound) block.columns = planned.output;
   if (!planned.input) block.rows_total = source.rows.rows;
   block.parts_total = planned.parts_total;
   block.part_window = planned.part_window;
@@ -266,7 +270,8 @@ store::NewJob JobOf(const RunContext& context, const store::WorkflowToRun& workf
   job.deadline = config.workflows.run_timeout;
   if (plan.fault) job.fault = store::NewJobFault{plan.fault->block, plan.fault->error};
   for (const domain::PlannedBlock& planned : plan.blocks) {
-    store::NewJobBlock block = BlockOf(context, planned, plan, source);
+    const bool is_bound = !plan.fault || static_cast<int>(job.blocks.size()) < plan.fault->block;
+    store::NewJobBlock block = BlockOf(context, planned, is_bound, source);
     auto webhook = WebhookOf(context, planned);
     if (auto* sentence = std::get_if<std::string>(&webhook)) {
       if (!job.fault)

@@ -211,6 +211,8 @@ TEST_F(ApiRuns, ABlockThatCannotBeBoundFailsTheRunAtOnceAndFree) {
   EXPECT_EQ(live["blocks"][1]["status"], "cancelled");
   EXPECT_EQ(Sql("select estimate_mc from job"), "0");
   EXPECT_EQ(Sql("select count(*) from job_chunk"), "0");
+  EXPECT_EQ(File(run, "?blocks=all"), "n,email\r\n0,a0\r\n1,a1\r\n2,a2\r\n")
+      << "the source's rows, which are known";
 }
 
 TEST_F(ApiRuns, ARunWithNothingToDoIsCompletedAtItsStart) {
@@ -232,6 +234,7 @@ TEST_F(ApiRuns, EveryEndIsToldToTheReceiversThatAskedForIt) {
   const Json live = Ended(run);
   EXPECT_EQ(live["blocks"][2]["status"], "completed") << live;
   EXPECT_EQ(live["blocks"][2]["metrics"]["row_count"], 2) << "it shows its input's rows";
+  EXPECT_EQ(Ask("GET", "/job-status/" + run).body["progress"], (Json{{"done", 4}, {"total", 4}}));
   EXPECT_EQ(Sql(told + " where job_id = '" + run + "'"), "8 2 2");
   const std::string id = Sql("select event_group_id from delivery");
   EXPECT_EQ(id, base::Uuid::V5(*base::Uuid::Parse(run), "outgoing_webhook.completed:3").ToString());
