@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "config/jobs_config.h"
@@ -52,9 +55,11 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                  store::kJobKeeperBatch)),
       retire_(loop, pool, log, Every("deleting old jobs failed"),
               CountHooks(
-                  [&retention = config.retention](store::Session& session) {
+                  [&retention = config.retention,
+                   in_use = std::make_shared<std::set<std::string>>()](store::Session& session) {
                     return store::RetireJobs(session,
-                                             {retention.jobs, retention.runs, retention.run_data});
+                                             {retention.jobs, retention.runs, retention.run_data},
+                                             in_use.get());
                   },
                   store::kJobsRetiredMax)),
       unread_(loop, pool, log, Every("deleting rows that nobody reads failed"),

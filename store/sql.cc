@@ -15,8 +15,6 @@
 namespace vedette::store {
 namespace {
 
-constexpr int kTransactionAttemptsMax = 3;
-
 // libpqxx 6 throws deadlocks and serialization failures as a class that is no sql_error.
 bool IsContention(const std::exception& e) {
   if (dynamic_cast<const pqxx::transaction_rollback*>(&e) != nullptr) return true;
@@ -385,7 +383,8 @@ void Transaction::WaitForDisk() {
 
 void Transaction::DropTable(const std::string& table) {
   if (impl_->set != nullptr && impl_->set->waits()) impl_->set->Send({});
-  impl_->work->exec("drop table " + impl_->work->quote_name(table));
+  impl_->work->exec(fmt::format("set local lock_timeout = {}; drop table if exists {}",
+                                kDropWait.count(), impl_->work->quote_name(table)));
 }
 
 void Transaction::Commit() {
@@ -410,7 +409,8 @@ void WaitForCommits(Session& session) {
 }
 
 void RunInTransaction(Session& session, Durability durability,
-                      const std::function<void(Transaction&)>& body, Plans plans) {
+                      const std::function<void(Transaction&)>& body, Plans plans,
+                      int attempts_max) {
   Session::Impl& impl = session.impl();
   bool renewed = false;
   for (int attempt = 1;; ++attempt) {
@@ -442,7 +442,7 @@ void RunInTransaction(Session& session, Durability durability,
         throw Unavailable(std::string("the database is short of something: ") + e.what());
       }
       if (!IsContention(e)) throw;
-      if (attempt == kTransactionAttemptsMax) throw Contention(e.what());
+      if (attempt == attempts_max) throw Contention(e.what());
     }
   }
 }

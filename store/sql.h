@@ -204,7 +204,8 @@ class Transaction {
   // Lets the COMMIT of a transaction that began as kAsync wait for the disk after all.
   void WaitForDisk();
 
-  // Drops a table of ours; the name is quoted. For expired partitions, whose names are data.
+  // Drops a table of ours; the name is quoted. For expired partitions, whose names are data
+  // (store/partitions.h). From here on the transaction waits kDropWait at most for a lock.
   void DropTable(const std::string& table);
 
   void Commit();
@@ -218,13 +219,18 @@ class Transaction {
   std::unique_ptr<Impl> impl_;
 };
 
+// How long a drop of a table waits for those who use it, and everybody else behind the drop.
+inline constexpr std::chrono::milliseconds kDropWait{100};
+
+inline constexpr int kTransactionAttemptsMax = 3;
+
 // Runs `body(tx)` in a transaction and commits. A deadlock, serialization failure or lock timeout
-// is tried again, three times in all, and so is, once, what found a connection from before dead at
-// its first statement; `body` may run more than once. Throws Unavailable, CommitUnknown,
+// is tried again, `attempts_max` times in all, and so is, once, what found a connection from before
+// dead at its first statement; `body` may run more than once. Throws Unavailable, CommitUnknown,
 // Contention; anything else as thrown, after a rollback.
 void RunInTransaction(Session& session, Durability durability,
                       const std::function<void(Transaction&)>& body,
-                      Plans plans = Plans::kOfSession);
+                      Plans plans = Plans::kOfSession, int attempts_max = kTransactionAttemptsMax);
 
 template <typename F>
 auto InTransaction(Session& session, F&& body, Durability durability = Durability::kSync,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "config/limits_config.h"
+#include "store/partitions.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
@@ -120,12 +121,14 @@ void EnsurePartitions(Run& run) {
 
 void DropOldPartitions(Run& run) {
   ForEachHistory([&](const History& history) {
+    std::vector<std::string> old;
     run.Locked([&](Transaction& tx) {
-      for (const std::string& partition : ReadEach<std::string>(tx.Exec<"partitions_old">(
-               "table"_a = history.table, "kept_h"_a = (run.retention.*history.age).count()))) {
-        tx.DropTable(partition);
-      }
+      old = ReadEach<std::string>(tx.Exec<"partitions_old">(
+          "table"_a = history.table, "kept_h"_a = (run.retention.*history.age).count()));
     });
+    for (const std::string& partition : old) {
+      if (!DropPartition(run.session, history.table, partition, &run.state.in_use)) return;
+    }
   });
 }
 

@@ -21,6 +21,7 @@ struct MaintenanceState {
   std::set<std::string> weeks_left;
   // Since boot, of tasks that do not run every time.
   std::map<std::string_view, std::chrono::nanoseconds> ran_at;
+  std::set<std::string> in_use;  // store/partitions.h
 };
 
 struct MaintenanceFailure {
@@ -37,7 +38,8 @@ struct MaintenanceRun {
 //   partitions  makes those of this week and four more (of job_part: of this day and eight more);
 //               rows of such a time in the default partition move into it, unless there are more
 //               than kMovedRowsMax: they stay
-//   retention   drops partitions wholly older than their retention
+//   retention   drops partitions wholly older than their retention; those that are in use, as by a
+//               backup, are left for later
 //   default_partitions, idempotency_keys, rate_windows, tokens, dead_deliveries, audit, uploads
 //               delete what has outlived its retention
 //   renders     deletes pages to render whose asker is gone

@@ -13,6 +13,7 @@
 #include "store/jobs/end_sql.h"
 #include "store/jobs/read.h"
 #include "store/jobs/record_effects.h"
+#include "store/partitions.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 
@@ -157,17 +158,25 @@ namespace {
 // Rows of the default partition that one call deletes.
 constexpr int kDefaultRowsMax = 1000;
 
-void DropOldRows(Transaction& tx, std::chrono::hours run_data) {
-  for (const auto& day :
-       ReadEach<std::string>(tx.Exec<"job_part_days_old">("kept_h"_a = run_data.count()))) {
-    tx.DropTable(day);
-    tx.Exec<"run_data_drop_day">("day"_a = day);
+template <NameText statement>
+std::vector<std::string> DaysOld(Session& session, std::chrono::hours run_data) {
+  return Read(session, [&](Transaction& tx) {
+    return ReadEach<std::string>(tx.Exec<statement>("kept_h"_a = run_data.count()));
+  });
+}
+
+// What organisations are told of their room goes with the day, and before it: nothing is done while
+// the table is locked.
+void DropOldDays(Session& session, std::chrono::hours run_data, TablesInUse* in_use) {
+  for (const auto& day : DaysOld<"job_part_days_old">(session, run_data)) {
+    const auto give_room_back = [&](Transaction& tx) {
+      tx.Exec<"run_data_drop_day">("day"_a = day);
+    };
+    if (!DropPartition(session, "job_part", day, in_use, give_room_back)) break;
   }
-  for (const auto& day :
-       ReadEach<std::string>(tx.Exec<"run_key_days_old">("kept_h"_a = run_data.count()))) {
-    tx.DropTable(day);
+  for (const auto& day : DaysOld<"run_key_days_old">(session, run_data)) {
+    if (!DropPartition(session, "run_key", day, in_use)) break;
   }
-  tx.Exec<"job_part_default_expire">("kept_h"_a = run_data.count(), "limit"_a = kDefaultRowsMax);
 }
 
 int ForgetJobs(Transaction& tx, const JobRetention& retention) {
@@ -184,10 +193,12 @@ int ForgetJobs(Transaction& tx, const JobRetention& retention) {
 
 }  // namespace
 
-int RetireJobs(Session& session, const JobRetention& retention) {
+int RetireJobs(Session& session, const JobRetention& retention, TablesInUse* in_use) {
+  DropOldDays(session, retention.run_data, in_use);
   return InTransaction(session, [&](Transaction& tx) {
     if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return 0;
-    DropOldRows(tx, retention.run_data);
+    tx.Exec<"job_part_default_expire">("kept_h"_a = retention.run_data.count(),
+                                       "limit"_a = kDefaultRowsMax);
     return ForgetJobs(tx, retention);
   });
 }

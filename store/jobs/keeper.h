@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -90,9 +92,10 @@ struct JobRetention {
 };
 
 // Deletes jobs that ended longer ago than their retention and have no delivery left, with their
-// blocks; drops days of rows that are old and none of whose jobs is open. Does nothing while
-// another process is at it. Returns how many jobs were deleted, at most kJobsRetiredMax.
-int RetireJobs(Session& session, const JobRetention& retention);
+// blocks; drops days of rows that are old and none of whose jobs is open, unless they are in use.
+// Does nothing while another process is at it. `in_use`: store/partitions.h. Returns how many jobs
+// were deleted, at most kJobsRetiredMax.
+int RetireJobs(Session& session, const JobRetention& retention, std::set<std::string>* in_use);
 inline constexpr int kJobsRetiredMax = 1000;
 
 // What the rows of runs take of the disk, by organisation: counted as parts are written

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <pqxx/pqxx>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -160,6 +162,31 @@ TEST_F(MaintenanceTest, RetentionDropsWholePartitionsAndKeepsWhatIsYounger) {
   EXPECT_TRUE(Maintain().mine);
   EXPECT_EQ(Sql("select count(*) from tick"), "2") << "90 days are kept";
   EXPECT_EQ(Sql(old_ones), "0");
+}
+
+// A backup reads every table for as long as it takes, and what waits for a drop waits with it.
+TEST_F(MaintenanceTest, G10_APartitionThatABackupReadsIsLeftAtOnceForALaterRun) {
+  EXPECT_TRUE(Maintain().failures.empty());
+  for (const char* table : {"tick", "event"}) {
+    Sql(std::string("select ensure_partition('") + table +
+        "', '2026-01-05 00:00:00+00'::timestamptz - interval '1400 days', 0)");
+  }
+  const std::string old_ones =
+      "select string_agg(relname, ' ') from pg_class where relname ~ '^(tick|event)_2022[0-9]{4}$'";
+  EXPECT_NE(Sql(old_ones), "");
+  pqxx::connection neighbour(database.url());
+  {
+    pqxx::work backup(neighbour);
+    backup.exec("lock table tick in access share mode");
+    const auto began = clock.SinceBoot();
+    EXPECT_TRUE(Maintain().failures.empty());
+    EXPECT_LT(clock.SinceBoot() - began, std::chrono::seconds(2));
+    EXPECT_EQ(Sql(old_ones), "tick_20220307");
+    EXPECT_EQ(state.in_use, std::set<std::string>{"tick"});
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql(old_ones), "");
+  EXPECT_TRUE(state.in_use.empty());
 }
 
 TEST_F(MaintenanceTest, ADeletedMonitorIsErasedOnceItsHistoryIs) {

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <pqxx/pqxx>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -22,6 +25,8 @@ class JobsEnd : public JobsTest {
     return job;
   }
   base::Uuid ReadId(const std::string& statement) { return *base::Uuid::Parse(Sql(statement)); }
+
+  std::set<std::string> in_use;  // of the keeper's runs
 };
 
 TEST_F(JobsEnd, EveryEndReturnsTheReservationTakesTheChunksAndIsFinal) {
@@ -173,11 +178,11 @@ TEST_F(JobsEnd, JobsAreKeptForTheirRetentionAndWhileADeliveryIsLeft) {
       fmt::format("update job set created_at = now() - interval '3 days', finished_at = now() - "
                   "interval '25 hours' where id not in ('{}', '{}')",
                   recent.ToString(), open.ToString()));
-  EXPECT_EQ(store::RetireJobs(session, retention), 1);
+  EXPECT_EQ(store::RetireJobs(session, retention, &in_use), 1);
   EXPECT_EQ(Job(old, "id"), "");
   EXPECT_EQ(Sql("select count(*) from job"), "4");
   Sql("delete from delivery");
-  EXPECT_EQ(store::RetireJobs(session, retention), 1);
+  EXPECT_EQ(store::RetireJobs(session, retention, &in_use), 1);
   EXPECT_EQ(Sql("select count(*) from job_block b where not exists (select from job j where j.id = "
                 "b.job_id)"),
             "0");
@@ -194,12 +199,22 @@ TEST_F(JobsEnd, ADayOfRowsIsDroppedWhenItIsOldAndNoneOfItsJobsIsOpen) {
   Start(asked);
   RecordOne(ancient, Progress(Claim().chunks.at(0), R"({"rows": [["a"]]})"));
   Sql(fmt::format("insert into job_part values ('{}', 1, 0, '[]', 0)", ancient.ToString()));
-  store::RetireJobs(session, retention);
+  store::RetireJobs(session, retention, &in_use);
   EXPECT_EQ(Sql("select count(*) from job_part_20260105"), "1") << "its job is open";
   End(ancient, JobStatus::kCancelled);
   Sql("insert into run_data select org_id, d, 0, 1 from job, unnest(array['2026-01-05', "
       "current_date]::date[]) d");
-  store::RetireJobs(session, retention);
+  {
+    pqxx::connection neighbour(database.url());
+    pqxx::work backup(neighbour);
+    backup.exec("lock table job_part in access share mode");
+    const auto began = clock.SinceBoot();
+    store::RetireJobs(session, retention, &in_use);
+    EXPECT_LT(clock.SinceBoot() - began, std::chrono::seconds(2)) << "nobody waits for a backup";
+    EXPECT_EQ(Sql("select to_regclass('job_part_20260105') is null"), "f");
+    EXPECT_EQ(Sql("select count(*) from run_data"), "2") << "what is there takes room";
+  }
+  store::RetireJobs(session, retention, &in_use);
   EXPECT_EQ(Sql("select string_agg((day = current_date)::text, ' ') from run_data"), "true")
       << "what is gone takes no room";
   EXPECT_EQ(Sql("select to_regclass('job_part_20260105') is null"), "t");
