@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -170,6 +171,8 @@ namespace {
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
 
+// A look that takes longer says that the database does not answer: it reads a few rows.
+constexpr std::chrono::seconds kHealthLookMax{10};
 // What a look at the database has found.
 struct DatabaseLook {
   std::string pooler;  // why it is refused; empty: it is not
@@ -267,7 +270,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<SchedulerRole> scheduler_role;
   std::unique_ptr<SecretsWatch> secrets_watch;
   std::unique_ptr<base::Timer> health_timer;
-  bool checking_health = false;
+  std::optional<std::chrono::nanoseconds> looking_since;  // at the database; none: no look now
   std::chrono::nanoseconds heartbeat_at{0};
 
   std::unique_ptr<ApiRole> api_role;
@@ -377,10 +380,15 @@ store::Member Service::Impl::Self(bool leaving) const {
 // Waits for the database and its schema, starts the roles once both are there, then keeps readiness
 // and heartbeat up to date.
 void Service::Impl::CheckHealth() {
-  if (checking_health) return;
-  checking_health = true;
-  const bool beat = HasStarted() && clock.SinceBoot() - heartbeat_at >= kHeartbeatEvery;
-  if (beat) heartbeat_at = clock.SinceBoot();
+  const auto now = clock.SinceBoot();
+  if (looking_since) {
+    if (now - *looking_since < kHealthLookMax) return;
+    SetNotReady(fmt::format("the database has not answered for {} s", kHealthLookMax.count()));
+    return;
+  }
+  looking_since = now;
+  const bool beat = HasStarted() && now - heartbeat_at >= kHeartbeatEvery;
+  if (beat) heartbeat_at = now;
   store::Member self = Self(false);
   if (worker_role) {
     self.mail_check = worker_role->mail_seen();
@@ -405,7 +413,7 @@ void Service::Impl::CheckHealth() {
         return look;
       },
       [this](std::variant<DatabaseLook, store::Failure> result) {
-        checking_health = false;
+        looking_since.reset();
         if (const auto* problem = std::get_if<store::Failure>(&result)) {
           SetNotReady(problem->message);
         } else {

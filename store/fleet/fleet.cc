@@ -7,14 +7,16 @@
 namespace vedette::store {
 
 void Heartbeat(Session& session, const Member& member) {
-  InTransaction(session, [&](Transaction& tx) {
+  const auto beat = [&](Transaction& tx) {
     tx.Exec<"member_heartbeat">(
         "id"_a = member.id, "roles"_a = member.roles, "version"_a = member.version,
         "host"_a = member.host, "pid"_a = member.pid, "draining"_a = member.draining,
         "counters"_a = member.counters, "lanes"_a = member.lanes,
         "mail_check"_a = member.mail_check, "providers"_a = member.providers);
     tx.Exec<"member_forget">("member_shown_s"_a = std::chrono::seconds(kMemberShown).count());
-  });
+  };
+  // One that a crash loses is followed by the next; and readiness waits for no standby.
+  InTransaction(session, beat, Durability::kAsync);
 }
 
 void Leave(Session& session, const base::Uuid& member_id) {

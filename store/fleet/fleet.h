@@ -34,7 +34,8 @@ struct Member {
 // How long after its last heartbeat a member that has not said goodbye is shown, as dead.
 inline constexpr std::chrono::minutes kMemberShown{15};
 
-// Inserts or renews the member's heartbeat; forgets members that are not shown any more.
+// Inserts or renews the member's heartbeat, which a crash of the database may lose; forgets members
+// that are not shown any more.
 void Heartbeat(Session& session, const Member& member);
 void Leave(Session& session, const base::Uuid& member_id);
 

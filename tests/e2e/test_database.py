@@ -3,8 +3,11 @@
 import concurrent.futures
 import contextlib
 import datetime
+import os
+import signal
 import subprocess
 import time
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -85,6 +88,39 @@ def test_before_its_database_a_process_tells_strangers_that_it_starts_and_not_wh
     assert answer.status == 503 and answer.headers["Retry-After"] == "5"
     assert answer.headers["X-Request-Id"] == "mine" and answer.headers["Content-Type"] == "application/json"
     assert answer.json == {"error": "unavailable", "message": "the service is starting: send the request again"}
+    assert service.stop() == 0
+
+
+@pytest.fixture
+def own_server():
+    """A server that a test may have hang, with a database."""
+    postgres = Postgres()
+    postgres.start()
+    postgres.create("own")
+    yield postgres
+    postgres.close()
+
+
+@contextlib.contextmanager
+def hanging(postgres):
+    """The server and all its sessions stand still, while the system takes connections for it."""
+    server = postgres.server.pid
+    processes = [server, *map(int, Path(f"/proc/{server}/task/{server}/children").read_text().split())]
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            os.kill(process, signal.SIGCONT)
+
+
+def test_while_the_database_hangs_a_process_says_that_it_is_not_ready_G12(binary, own_server, tmp_path):
+    service = Vedette(binary, own_server.url("own"), tmp_path).migrate().start()
+    with hanging(own_server):
+        answer = wait_until("it to say so", lambda: (a := call("GET", service.admin + "/readyz")).status == 503 and a, 25)
+        assert answer.json["reasons"] == ["the database has not answered for 10 s"]
+    wait_until("it to be ready again", service.is_ready)
     assert service.stop() == 0
 
 
