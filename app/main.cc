@@ -195,13 +195,17 @@ int Serve(const CommonOptions& common, const ServeOptions& given,
   }
   Service service(config, std::move(wanted), clock, log, std::move(cells));
   service.Start();
+  const auto stop = [&](int status) {
+    const EndWithin bound(service.StopTimeMax(), status, log.For("service"));
+    service.Stop();
+  };
   std::string reason;
   while (!signals.WaitFor(kFaultPoll)) {
     if (!service.Failed(&reason)) continue;
-    service.Stop();
+    stop(kFailed);
     throw std::runtime_error(reason);
   }
-  service.Stop();
+  stop(kDone);
   return kDone;
 }
 

@@ -64,6 +64,23 @@ bool StopSignals::WaitFor(std::chrono::milliseconds limit) const {
   return changed_.wait_for(lock, limit, [this] { return received_ != 0; });
 }
 
+EndWithin::EndWithin(std::chrono::milliseconds limit, int status, const base::Logger& log)
+    : thread_([this, limit, status, log] {
+        std::unique_lock lock(mutex_);
+        if (changed_.wait_for(lock, limit, [this] { return over_; })) return;
+        log.Warn("stopped without the threads that wait for the database", {});
+        _exit(status);
+      }) {}
+
+EndWithin::~EndWithin() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
 void ForbidDumps() {
   if (prctl(PR_SET_DUMPABLE, 0) != 0) {
     throw std::system_error(errno, std::generic_category(), "core dumps cannot be forbidden");

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/log.h"
+
 namespace vedette::app {
 
 // SIGINT, SIGTERM and (unless it is ignored) SIGHUP as something to wait for: the first asks for a
@@ -31,6 +33,23 @@ class StopSignals {
   int received_ = 0;  // the signal's number
   int signal_fd_ = -1;
   int stop_fd_ = -1;
+  std::thread thread_;
+};
+
+// Ends the process where this still lives after `limit`, though threads hang that cannot be ended
+// otherwise: in what a database that does not answer has been asked. What the process held is as
+// safe as if it had been killed.
+class EndWithin {
+ public:
+  EndWithin(std::chrono::milliseconds limit, int status, const base::Logger& log);
+  ~EndWithin();
+  EndWithin(const EndWithin&) = delete;
+  EndWithin& operator=(const EndWithin&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 

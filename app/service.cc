@@ -33,6 +33,7 @@
 #include "config/role_config.h"
 #include "config/security_config.h"
 #include "config/server_config.h"
+#include "lease/drain.h"
 #include "metrics/metrics.h"
 #include "net/browser/page_proxy.h"
 #include "net/http_client.h"
@@ -170,9 +171,9 @@ namespace {
 // How often the database is looked at, and how often the member of the fleet says that it lives.
 constexpr std::chrono::milliseconds kHealthEvery{1000};
 constexpr std::chrono::milliseconds kHeartbeatEvery{5000};
-
 // A look that takes longer says that the database does not answer: it reads a few rows.
 constexpr std::chrono::seconds kHealthLookMax{10};
+
 // What a look at the database has found.
 struct DatabaseLook {
   std::string pooler;  // why it is refused; empty: it is not
@@ -474,13 +475,28 @@ bool Service::Impl::StartRoles() {
   return true;
 }
 
-// What makes work stops before what does it; and deliveries stop after the checks, whose last
-// records still hand notifications over.
+namespace {
+
+// How long parts are given that hold leases: those end by themselves.
+std::chrono::milliseconds WorkDrainMax(const config::Config& config) {
+  return config.worker.drain_timeout_ms + lease::kDrainGrace;
+}
+std::chrono::milliseconds DeliveryDrainMax(const config::Config& config) {
+  return config.delivery.drain_timeout_ms + lease::kDrainGrace;
+}
+
+}  // namespace
+
+// Deliveries stop after the checks, whose last records still hand notifications over.
 void Service::Impl::DrainRoles() {
-  if (scheduler_role) scheduler_role->Drain();
-  if (worker_role) worker_role->Drain();
-  if (browser_role) browser_role->Drain();
-  if (delivery_role) delivery_role->Drain();
+  std::vector<DrainedPart> work;
+  if (scheduler_role) scheduler_role->AddParts(&work);
+  if (worker_role) worker_role->AddParts(&work);
+  if (browser_role) browser_role->AddParts(&work);
+  DrainParts(loop, log, WorkDrainMax(config), work);
+  std::vector<DrainedPart> deliveries;
+  if (delivery_role) delivery_role->AddParts(&deliveries);
+  DrainParts(loop, log, DeliveryDrainMax(config), deliveries);
 }
 
 Service::Service(const config::Config& config, std::set<Role> roles, const base::Clock& clock,
@@ -535,6 +551,12 @@ void Service::Stop() {
   s.signals->Stop();
   s.pools->Stop();
   s.log.Info("stopped", {});
+}
+
+std::chrono::milliseconds Service::StopTimeMax() const {
+  const config::Config& config = impl_->config;
+  return config.health.drain_delay_ms + config.api.drain_timeout_ms + WorkDrainMax(config) +
+         DeliveryDrainMax(config);
 }
 
 bool Service::Failed(std::string* reason) const {

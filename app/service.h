@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -34,8 +35,11 @@ class Service {
   void Start();
 
   // Drains: no new claims, checks and deliveries in flight finish within their drain_timeout_ms,
-  // the rest is given back at once.
+  // the rest is given back at once. Threads that wait for the database are waited for, however
+  // long.
   void Stop();
+  // How long Stop takes at most where the database answers.
+  std::chrono::milliseconds StopTimeMax() const;
 
   // True once a fault made going on pointless (the schema is newer than this binary); then the
   // reason.

@@ -99,6 +99,7 @@ void Maintenance::Show(const store::Gauges& gauges) {
 }
 
 void Maintenance::Drain(std::function<void()> done) {
+  state_->stopping = true;
   const auto ended = [left = std::make_shared<int>(3), done = std::move(done)] {
     if (--*left == 0) done();
   };

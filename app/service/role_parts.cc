@@ -1,5 +1,11 @@
 #include "app/service/role_parts.h"
 
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
 #include "app/probe_set.h"
 #include "config/database_config.h"
 #include "config/parts.h"
@@ -54,6 +60,30 @@ void Pools::Stop() {
        {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &render, &fleet}) {
     if (*pool) (*pool)->Stop();
   }
+}
+
+void DrainParts(base::EventLoop& loop, const base::Logger& log, std::chrono::milliseconds limit,
+                const std::vector<DrainedPart>& parts) {
+  struct Left {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::string_view> names;  // guarded by mutex
+  };
+  auto left = std::make_shared<Left>();
+  for (const DrainedPart& part : parts) left->names.insert(part.name);
+  loop.Post([left, parts] {
+    for (const DrainedPart& part : parts) {
+      part.drain([left, name = part.name] {
+        std::lock_guard lock(left->mutex);
+        left->names.erase(name);
+        left->changed.notify_one();
+      });
+    }
+  });
+  std::unique_lock lock(left->mutex);
+  if (left->changed.wait_for(lock, limit, [&] { return left->names.empty(); })) return;
+  log.Warn("draining goes on without what waits for the database",
+           {{"parts", fmt::format("{}", fmt::join(left->names, ","))}});
 }
 
 }  // namespace vedette::app

@@ -1,8 +1,11 @@
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/roles.h"
 #include "base/clock.h"
@@ -55,28 +58,23 @@ struct Pools {
   std::unique_ptr<store::Pool> render;
 };
 
-// Drains parts of `loop` at the same time and waits for all of them; those that are null are not
-// there. Not on the loop thread.
-template <typename... Parts>
-void DrainParts(base::EventLoop& loop, Parts*... parts) {
-  struct Left {
-    std::mutex mutex;
-    std::condition_variable changed;
-    int parts = 0;  // guarded by mutex
-  };
-  auto left = std::make_shared<Left>();
-  left->parts = ((parts != nullptr ? 1 : 0) + ...);
-  const auto drain = [left](auto* part) {
-    if (part == nullptr) return;
-    part->Drain([left] {
-      std::lock_guard lock(left->mutex);
-      --left->parts;
-      left->changed.notify_one();
-    });
-  };
-  loop.Post([drain, parts...] { (drain(parts), ...); });
-  std::unique_lock lock(left->mutex);
-  left->changed.wait(lock, [&] { return left->parts == 0; });
+// A part of a role that is to be drained. `drain` begins that, on the loop, and calls what it is
+// given once nothing of the part is under way.
+struct DrainedPart {
+  std::string_view name;
+  std::function<void(std::function<void()> done)> drain;
+};
+
+// A part that is null is not there.
+template <typename Part>
+void AddPart(std::string_view name, Part* part, std::vector<DrainedPart>* parts) {
+  if (part == nullptr) return;
+  parts->push_back({name, [part](std::function<void()> done) { part->Drain(std::move(done)); }});
 }
+
+// Drains parts of `loop` at the same time and waits for all of them, `limit` at most: then it logs
+// which still wait for the database, and they go on. Not on the loop thread.
+void DrainParts(base::EventLoop& loop, const base::Logger& log, std::chrono::milliseconds limit,
+                const std::vector<DrainedPart>& parts);
 
 }  // namespace vedette::app

@@ -194,9 +194,13 @@ void SchedulerRole::Start() {
   workflows_->Start();
 }
 
-void SchedulerRole::Drain() {
-  DrainParts(loop_, ticker_.get(), importer_.get(), digests_.get(), maintenance_.get(),
-             job_keeper_.get(), workflows_.get());
+void SchedulerRole::AddParts(std::vector<DrainedPart>* parts) const {
+  AddPart("scheduler", ticker_.get(), parts);
+  AddPart("importer", importer_.get(), parts);
+  AddPart("digests", digests_.get(), parts);
+  AddPart("maintenance", maintenance_.get(), parts);
+  AddPart("job_keeper", job_keeper_.get(), parts);
+  AddPart("workflows", workflows_.get(), parts);
 }
 
 WorkerRole::WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,
@@ -244,8 +248,9 @@ void WorkerRole::Start() {
   if (mail_watch_) mail_watch_->Start();
 }
 
-void WorkerRole::Drain() {
-  DrainParts(loop_, checks_.get(), jobs_.get());
+void WorkerRole::AddParts(std::vector<DrainedPart>* parts) const {
+  AddPart("checks", checks_.get(), parts);
+  AddPart("jobs", jobs_.get(), parts);
 }
 
 std::optional<std::string> WorkerRole::mail_seen() const {
@@ -280,8 +285,8 @@ void BrowserRole::Start() {
   server_->Start();
 }
 
-void BrowserRole::Drain() {
-  DrainParts(loop_, server_.get());
+void BrowserRole::AddParts(std::vector<DrainedPart>* parts) const {
+  AddPart("browser", server_.get(), parts);
 }
 
 namespace {
@@ -321,8 +326,8 @@ void DeliveryRole::Start() {
   deliverer_->Start();
 }
 
-void DeliveryRole::Drain() {
-  DrainParts(loop_, deliverer_.get());
+void DeliveryRole::AddParts(std::vector<DrainedPart>* parts) const {
+  AddPart("deliveries", deliverer_.get(), parts);
 }
 
 }  // namespace vedette::app

@@ -157,8 +157,8 @@ class SchedulerRole {
  public:
   SchedulerRole(const Core& core, store::Pool& pool);
 
-  void Start();  // loop thread
-  void Drain();  // blocks; not on the loop thread
+  void Start();                                          // loop thread
+  void AddParts(std::vector<DrainedPart>* parts) const;  // those that are drained
 
  private:
   base::EventLoop& loop_;
@@ -178,8 +178,8 @@ class WorkerRole {
   WorkerRole(const Core& core, const Duties& duties, Pools& pools, ProbeSet& probes,
              worker::NotificationSink* sink);
 
-  void Start();  // loop thread
-  void Drain();  // blocks; not on the loop thread
+  void Start();                                          // loop thread
+  void AddParts(std::vector<DrainedPart>* parts) const;  // those that are drained
 
   // What its doctor of mail found last; empty where there is none. Loop thread.
   std::optional<std::string> mail_seen() const;
@@ -207,8 +207,8 @@ class BrowserRole {
   // std::runtime_error with a sentence where there can be none.
   BrowserRole(const Core& core, store::Pool& pool, net::Browser* browser);
 
-  void Start();  // loop thread
-  void Drain();  // blocks; not on the loop thread
+  void Start();                                          // loop thread
+  void AddParts(std::vector<DrainedPart>* parts) const;  // those that are drained
 
  private:
   base::EventLoop& loop_;
@@ -222,8 +222,8 @@ class DeliveryRole {
  public:
   DeliveryRole(const Core& core, store::Pool& pool);
 
-  void Start();  // loop thread
-  void Drain();  // blocks; not on the loop thread
+  void Start();                                          // loop thread
+  void AddParts(std::vector<DrainedPart>* parts) const;  // those that are drained
 
   // The way of the checks of the same process to the deliverer.
   worker::NotificationSink& sink() { return *sink_; }

@@ -34,9 +34,10 @@ struct Run {
   MaintenanceState& state;
   bool mine = true;
 
-  // A transaction under the lock. False when another process has the lock.
+  // A transaction under the lock. False when another process has the lock, or this one is to end.
   template <typename F>
   bool Locked(F&& body) {
+    if (state.stopping) return false;
     const bool done = InTransaction(session, [&](Transaction& tx) {
       if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return false;
       body(tx);
@@ -127,6 +128,7 @@ void DropOldPartitions(Run& run) {
           "table"_a = history.table, "kept_h"_a = (run.retention.*history.age).count()));
     });
     for (const std::string& partition : old) {
+      if (run.state.stopping) return;
       if (!DropPartition(run.session, history.table, partition, &run.state.in_use)) return;
     }
   });
@@ -246,6 +248,7 @@ MaintenanceRun Maintain(Session& session, const config::RetentionConfig& retenti
                         MaintenanceState* state) {
   MaintenanceRun result;
   for (const Task& task : kTasks) {
+    if (state->stopping) break;
     const auto now = session.impl().clock.SinceBoot();
     const auto ran = state->ran_at.find(task.name);
     if (task.every.count() > 0 && ran != state->ran_at.end() && now - ran->second < task.every) {

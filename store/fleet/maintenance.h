@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <set>
@@ -22,6 +23,9 @@ struct MaintenanceState {
   // Since boot, of tasks that do not run every time.
   std::map<std::string_view, std::chrono::nanoseconds> ran_at;
   std::set<std::string> in_use;  // store/partitions.h
+  // The process is to end: the run that is under way does after its present transaction. From any
+  // thread.
+  std::atomic<bool> stopping = false;
 };
 
 struct MaintenanceFailure {

@@ -124,6 +124,19 @@ def test_while_the_database_hangs_a_process_says_that_it_is_not_ready_G12(binary
     assert service.stop() == 0
 
 
+def test_while_the_database_hangs_a_process_that_is_told_to_ends_in_its_time_G12(binary, own_server, tmp_path):
+    service = Vedette(binary, own_server.url("own"), tmp_path, {"VEDETTE_WORKER_DRAIN_TIMEOUT_MS": "500"}).migrate().start()
+    with hanging(own_server):
+        time.sleep(2)  # its parts ask the database for something meanwhile
+        began = time.monotonic()
+        assert service.stop() == 0
+        # Requests 5 s, checks 0.5 s, deliveries 11 s, and the database 2 s after each of the last two.
+        assert time.monotonic() - began < 20.5 + 2
+    log = service.log()
+    assert "draining goes on without what waits for the database" in log
+    assert "stopped without the threads that wait for the database" in log
+
+
 WHAT_TO_DO = ["transaction pooler", "pool_mode", "[database] url", "PostgreSQL itself", "[database] pooled_url"]
 
 

@@ -99,6 +99,16 @@ TEST_F(MaintenanceTest, MoreHistoryThanMayMoveAtOnceStaysAndItsRetentionHolds) {
       << "what is too old was deleted there";
 }
 
+TEST_F(MaintenanceTest, ARunOfAProcessThatIsToEndBeginsNothingMore) {
+  Sql("insert into rate_window select gen_random_uuid(), now() - interval '1 day', 1");
+  state.stopping = true;
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from rate_window"), "1");
+  state.stopping = false;
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from rate_window"), "0");
+}
+
 TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
   NewMonitor({.rows = 1, .webhook_url = "http://used.example"});
   NewMonitor({.rows = 1, .webhook_url = "http://left.example"});
