@@ -285,48 +285,36 @@ std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<Attemp
   return left;
 }
 
-void ReadTurns(const pqxx::result& rows, bool opened, std::vector<BreakerTurn>* turns) {
-  for (const auto& row : rows) {
-    BreakerTurn& turn = turns->emplace_back();
-    turn.opened = opened;
-    Columns(row).Into("id"_a = &turn.endpoint_id, "org_id"_a = &turn.org_id,
-                      "receiver"_a = &turn.receiver);
-  }
-}
-
 std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
                                          const std::vector<AttemptRecord>& attempts,
                                          int breaker_failures,
                                          std::chrono::milliseconds breaker_interval) {
-  std::vector<BreakerTurn> turns;
   std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
   std::set<base::Uuid> succeeded;
   for (const AttemptRecord& a : attempts) {
+    const base::Uuid& endpoint = a.notification.endpoint_id;
     switch (a.receiver) {
       case domain::ReceiverState::kWorks:
-        succeeded.insert(a.notification.endpoint_id);
+        succeeded.insert(endpoint);
         break;
       case domain::ReceiverState::kFails:
-        ++failures[a.notification.endpoint_id];
+        ++failures[endpoint];
         break;
       case domain::ReceiverState::kUnknown:
         break;
     }
   }
-  Rows<Column<"id", base::Uuid>, Column<"failures", int>> failed;
-  for (const auto& [id, count] : failures) {
-    if (!succeeded.contains(id)) failed.Add(id, count);
-  }
-  if (!succeeded.empty()) {
-    const std::vector<base::Uuid> ids(succeeded.begin(), succeeded.end());
-    ReadTurns(
-        tx.Exec<"endpoints_succeeded">("ids"_a = ids, "breaker_failures"_a = breaker_failures),
-        false, &turns);
-  }
-  if (!failed.empty()) {
-    ReadTurns(tx.Exec<"endpoints_failed">(failed, "breaker_failures"_a = breaker_failures,
-                                          "breaker_interval_ms"_a = breaker_interval.count()),
-              true, &turns);
+  for (const base::Uuid& id : succeeded) failures[id] = 0;
+  if (failures.empty()) return {};
+  Rows<Column<"id", base::Uuid>, Column<"failures", int>> rows;
+  for (const auto& [id, count] : failures) rows.Add(id, count);
+  std::vector<BreakerTurn> turns;
+  for (const auto& row :
+       tx.Exec<"endpoints_settled">(rows, "breaker_failures"_a = breaker_failures,
+                                          "breaker_interval_ms"_a = breaker_interval.count())) {
+    BreakerTurn& turn = turns.emplace_back();
+    Columns(row).Into("id"_a = &turn.endpoint_id, "org_id"_a = &turn.org_id,
+                      "receiver"_a = &turn.receiver, "opened"_a = &turn.opened);
   }
   return turns;
 }

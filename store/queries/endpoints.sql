@@ -50,28 +50,24 @@ where id in (
                     where b.endpoint_id = e.id and j.finished_at is null)
   for update skip locked)
 
--- name: endpoints_succeeded
--- A breaker was open from @breaker_failures on. Tells which ones closed.
-with opened as (
-  select e.id, e.org_id, :endpoint_origin as receiver
-  from endpoint e where e.id = any (@ids::uuid[]) and e.failures >= @breaker_failures
-), closed as (
-update endpoint set failures = 0, failing_since = null, failed_at = null, available_at = '-infinity'
-where id in (select unnest(@ids::uuid[]) order by 1) and (failures > 0 or available_at > '-infinity')
-returning id
-)
-select o.id, o.org_id, o.receiver from opened o join closed c using (id)
-
--- name: endpoints_failed
--- At @breaker_failures the breaker opens, for @breaker_interval_ms. Tells which ones opened.
-with failed as (
+-- name: endpoints_settled
+-- Receivers with their failures, none of those that work, in the order of their ids, in which all are locked. At
+-- @breaker_failures the breaker opens, for @breaker_interval_ms. Tells which ones opened and which closed.
+with open as (
+  select e.id from endpoint e where e.id = any (@id::uuid[]) and e.failures >= @breaker_failures
+), settled as (
 update endpoint e
-set failures = e.failures + u.failures, failing_since = coalesce(e.failing_since, now()), failed_at = now(),
-    available_at = case when e.failures + u.failures >= @breaker_failures
+set failures = case when u.failures > 0 then e.failures + u.failures else 0 end,
+    failing_since = case when u.failures > 0 then coalesce(e.failing_since, now()) end,
+    failed_at = case when u.failures > 0 then now() end,
+    available_at = case when u.failures = 0 then '-infinity'
+                        when e.failures + u.failures >= @breaker_failures
                         then greatest(e.available_at, now() + @breaker_interval_ms * interval '1 millisecond')
                         else e.available_at end
 from unnest(@id::uuid[], @failures::int[]) as u(id, failures)
-where e.id = u.id
+where e.id = u.id and (u.failures > 0 or e.failures > 0 or e.available_at > '-infinity')
 returning e.id, e.org_id, :endpoint_origin as receiver, e.failures, u.failures as more
 )
-select id, org_id, receiver from failed where failures >= @breaker_failures and failures - more < @breaker_failures
+select id, org_id, receiver, more > 0 as opened from settled
+where more > 0 and failures >= @breaker_failures and failures - more < @breaker_failures
+   or more = 0 and id in (select id from open)

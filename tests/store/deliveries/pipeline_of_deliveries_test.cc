@@ -101,6 +101,36 @@ TEST_F(DeliveryTest, G3_ASettlementThatIsRepeatedIsInHistoryOnce) {
   EXPECT_EQ(Sql("select max(failures) from endpoint"), "1");
 }
 
+// Whatever was found of them: two settlements of the same receivers would meet in a deadlock.
+TEST_F(DeliveryTest, ASettlementLocksReceiversInTheOrderOfTheirIds) {
+  Commit("a.example");
+  Commit("b.example");
+  Sql("update endpoint set failures = 1");
+  auto claim = Claim();
+  ASSERT_EQ(claim.deliveries.size(), 2U);
+  const auto endpoint = [](const auto& d) { return d.notification.endpoint_id; };
+  std::sort(claim.deliveries.begin(), claim.deliveries.end(),
+            [&](const auto& a, const auto& b) { return endpoint(a) < endpoint(b); });
+  const std::vector attempts = {Attempt(claim.deliveries[0], AttemptEnd::kRetry),
+                                Attempt(claim.deliveries[1], AttemptEnd::kDelivered)};
+  pqxx::connection connection(database.url());
+  pqxx::work neighbour(connection);
+  const auto lock = [&](const store::LeasedDelivery& d) {
+    neighbour.exec("select from endpoint where id = '" + endpoint(d).ToString() +
+                   "' for update nowait");
+  };
+  lock(claim.deliveries[0]);
+  store::Session other(config, {.name = "delivery", .keyed_plans = true}, clock, metrics,
+                       {base::LogLevel::kOff, base::LogFormat::kText});
+  std::thread settling(
+      [&] { store::SettleAttempts(other, attempts, false, 3, std::chrono::seconds(30)); });
+  Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
+  EXPECT_NO_THROW(lock(claim.deliveries[1]));
+  neighbour.commit();
+  settling.join();
+  EXPECT_EQ(Sql("select string_agg(failures::text, ' ' order by id) from endpoint"), "2 0");
+}
+
 TEST_F(DeliveryTest, G2_ADeadSendersDeliveryIsClaimedAgainWhenItsLeaseEnds) {
   Commit("a.example", base::Uuid::V4());
   EXPECT_TRUE(Claim().deliveries.empty());
