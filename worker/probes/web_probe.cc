@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/json.h"
-#include "base/recent_map.h"
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/probe_config.h"
@@ -23,7 +22,7 @@
 #include "html/selector.h"
 #include "html/url_reference.h"
 #include "net/browser/page_load.h"
-#include "net/url.h"
+#include "worker/probes/scripted_pages.h"
 #include "worker/probes/spec_cache.h"
 
 namespace vedette::worker {
@@ -41,17 +40,6 @@ constexpr std::size_t kFieldSetsKeptBytesMax = 64 << 20;
 // The characters of an address that a failure names.
 constexpr std::size_t kAskedCharactersMax = 200;
 constexpr std::string_view kTooSlow = "Reading the page takes too long; simpler selectors may do.";
-
-// Hosts that are remembered as made by scripts, and for how long: then their pages are fetched
-// first once more.
-constexpr std::size_t kScriptedHostsMax = 10'000;
-constexpr std::chrono::hours kScriptedFor{24};
-
-std::string HostOf(std::string_view url) {
-  net::UrlParts parts;
-  std::string error;
-  return net::SplitUrl(url, &parts, &error) ? base::AsciiLower(parts.host) : std::string(url);
-}
 
 // The fields of a monitor, compiled, and what tells them from others'.
 struct CompiledFields {
@@ -100,19 +88,37 @@ ProbeFailure HeadersSealed() {
           {}};
 }
 
+// Null where nothing was read. Under the keys of these readings nothing else is kept.
+const PageReading* ReadingOf(const html::Fetched& fetched) {
+  const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched);
+  return found == nullptr ? nullptr : &static_cast<const FieldReading&>(**found).reading;
+}
+
 // Whether a page that was fetched without running its scripts may show more with them.
 bool MayNeedScripts(const html::Fetched& fetched) {
   constexpr std::string_view kClass = "made_by_scripts";
   if (const auto* failure = std::get_if<ProbeFailure>(&fetched)) {
     return failure->error_class == kClass;
   }
-  const auto& found = std::get<std::shared_ptr<const html::Reading>>(fetched);
-  const PageReading& reading = static_cast<const FieldReading&>(*found).reading;
+  const PageReading& reading = *ReadingOf(fetched);
   if (reading.may_need_scripts) return true;
   const auto* seen = std::get_if<Observation>(&reading.result);
   return seen != nullptr &&
          std::any_of(seen->unread.begin(), seen->unread.end(),
                      [&](const auto& f) { return f.second.error_class == kClass; });
+}
+
+ShownFields ShownBy(const PageReading* reading) {
+  ShownFields shown;
+  if (reading == nullptr) return shown;
+  if (const auto* seen = std::get_if<Observation>(&reading->result)) {
+    for (const auto& [name, field] : seen->fields) {
+      const std::string& value = field.value.Text();
+      shown[name] = value == "null" ? "" : base::Sha256(value);
+    }
+  }
+  if (reading->text) shown[""] = base::Sha256(reading->text->text);
+  return shown;
 }
 
 html::Fetched AsFetched(PageReading reading) {
@@ -259,6 +265,10 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
     milliseconds waited{};        // for a thread that compiled the fields
     milliseconds login_waited{};  // for another page that logs in
   };
+  // The key of ScriptedPages; what belongs to no monitor is its organisation's.
+  static std::string ScriptedKey(const Check& check, const CompiledFields& fields) {
+    return base::Sha256(check.request.org_id.ToString() + fields.fingerprint + check.url);
+  }
   struct Compiling {
     Check check;
     std::chrono::nanoseconds posted{};  // since boot
@@ -287,13 +297,16 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   void FetchLoggedIn(Check check, const SharedFields& fields, PageLogin login);
   // Takes what the check asks when it has its turn.
   html::FetchRequest RequestOf(Check& check, const SharedFields& fields, PageLogin login);
+  std::function<void(html::Fetched)> RenderedWhereNeeded(std::string key, html::FetchRequest again,
+                                                         html::ReadPage read,
+                                                         std::function<void(html::Fetched)> then);
   void FetchAs(Check check, const SharedFields& fields, PageLogin login);
   void AskRobots(std::vector<std::string> urls, html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
   void FetchOnce(html::FetchRequest fetch, html::ReadPage read,
                  std::function<void(html::Fetched)> then);
   Render RenderOf(const ProbeSpec& spec) const;
-  bool RendersFirst(const Check& check);
+  bool RendersFirst(const Check& check, const CompiledFields& fields);
 
   base::EventLoop& loop;
   base::ThreadPool& pool;
@@ -307,8 +320,7 @@ struct WebProbe::Impl : std::enable_shared_from_this<WebProbe::Impl> {
   std::unordered_map<CheckId, Compiling> compiling;
   CheckId last_id = 0;
 
-  // Hosts whose pages were rendered because they showed nothing otherwise, and when (since boot).
-  base::RecentMap<std::string, std::chrono::nanoseconds> scripted{kScriptedHostsMax};
+  ScriptedPages scripted{clock};
 
   SpecCache<CompiledFields> kept{kFieldSetsKeptMax, kFieldSetsKeptBytesMax};
 };
@@ -420,7 +432,7 @@ html::FetchRequest WebProbe::Impl::RequestOf(Check& check, const SharedFields& f
   fetch.org_id = check.request.org_id;
   fetch.url = check.url;
   fetch.own_headers = check.request.spec->request_headers;
-  fetch.render = RendersFirst(check);
+  fetch.render = RendersFirst(check, *fields);
   fetch.wait_for = check.request.spec->options.wait_for;
   fetch.fragment = html::PageFragment(check.request.subject.Value(), check.request.context.Value());
   fetch.steps = std::move(login.steps);
@@ -469,13 +481,11 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
                                              told = std::move(check.request.on_failed_page),
                                              shown = std::move(check.request.on_shown),
                                              spec = check.request.spec](html::Fetched fetched) {
-    if (const auto* found = std::get_if<std::shared_ptr<const html::Reading>>(&fetched)) {
-      // Under this key nothing else is kept.
-      const PageReading& reading = static_cast<const FieldReading&>(**found).reading;
-      if (!html::LeadsToLogin(url, reading)) {
-        return Picture(std::exchange(*open, nullptr), *spec, is_news, shown, reading, done);
+    if (const PageReading* reading = ReadingOf(fetched)) {
+      if (!html::LeadsToLogin(url, *reading)) {
+        return Picture(std::exchange(*open, nullptr), *spec, is_news, shown, *reading, done);
       }
-      fetched = html::LoginRequired(reading);
+      fetched = html::LoginRequired(*reading);
     }
     auto& failure = std::get<ProbeFailure>(fetched);
     failure.message +=
@@ -483,20 +493,33 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
     PictureFailure(std::exchange(*open, nullptr), url, told, std::move(failure), done);
   };
   if (RenderOf(*check.request.spec) == Render::kAuto && !fetch.render) {
-    const auto began = clock.SinceBoot();
-    then = [weak = weak_from_this(), again = fetch, read, then = std::move(then),
-            began](html::Fetched fetched) mutable {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      if (!MayNeedScripts(fetched)) return then(std::move(fetched));
-      self->scripted.Insert(HostOf(again.url), self->clock.SinceBoot());
-      const auto took = std::chrono::floor<milliseconds>(self->clock.SinceBoot() - began);
-      again.render = true;
-      again.timeout = std::max(again.timeout - took, again.timeout / 2);
-      self->FetchOnce(std::move(again), std::move(read), std::move(then));
-    };
+    then = RenderedWhereNeeded(ScriptedKey(check, *fields), fetch, read, std::move(then));
   }
   FetchOnce(std::move(fetch), std::move(read), std::move(then));
+}
+
+// Goes on behind a fetch with what was fetched, or with the page as it is rendered.
+std::function<void(html::Fetched)> WebProbe::Impl::RenderedWhereNeeded(
+    std::string key, html::FetchRequest again, html::ReadPage read,
+    std::function<void(html::Fetched)> then) {
+  return [weak = weak_from_this(), key = std::move(key), again = std::move(again),
+          read = std::move(read), then = std::move(then),
+          began = clock.SinceBoot()](html::Fetched fetched) mutable {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    if (!MayNeedScripts(fetched)) return then(std::move(fetched));
+    const auto took = std::chrono::floor<milliseconds>(self->clock.SinceBoot() - began);
+    again.render = true;
+    again.timeout = std::max(again.timeout - took, again.timeout / 2);
+    self->FetchOnce(std::move(again), std::move(read),
+                    [weak, key, sent = ShownBy(ReadingOf(fetched)),
+                     then = std::move(then)](html::Fetched rendered) {
+                      const auto held = weak.lock();
+                      if (held == nullptr) return;
+                      if (ShowsMore(ShownBy(ReadingOf(rendered)), sent)) held->scripted.Insert(key);
+                      then(std::move(rendered));
+                    });
+  };
 }
 
 // The browser would send a monitor's own headers to more than the row's own host.
@@ -505,12 +528,11 @@ Render WebProbe::Impl::RenderOf(const ProbeSpec& spec) const {
   return domain::RenderIn(render, spec.options);
 }
 
-bool WebProbe::Impl::RendersFirst(const Check& check) {
+bool WebProbe::Impl::RendersFirst(const Check& check, const CompiledFields& fields) {
   const Render asked = RenderOf(*check.request.spec);
   if (asked == Render::kAuto && check.request.on_shown) return true;
   if (asked != Render::kAuto) return asked == Render::kAlways;
-  const auto since = scripted.Find(HostOf(check.url));
-  return since && clock.SinceBoot() - *since < kScriptedFor;
+  return scripted.Has(ScriptedKey(check, fields));
 }
 
 // The addresses of its steps are asked for like its own.

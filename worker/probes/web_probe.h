@@ -23,9 +23,9 @@ namespace vedette::worker {
 //
 // `probe.render` says which pages have their scripts run first, where `renderer` may: none, all,
 // or those that show nothing otherwise; these are fetched first, and then rendered. The probe
-// remembers which hosts they were of. A monitor may ask for less (ProbeSpec::options). Monitors
-// with headers of their own have nothing rendered. Where a monitor's pages are acted on, they are
-// rendered or not read at all.
+// remembers which they were (ScriptedPages). A monitor may ask for less (ProbeSpec::options).
+// Monitors with headers of their own have nothing rendered. Where a monitor's pages are acted on,
+// they are rendered or not read at all.
 //
 // A page counts in `budget` from its first byte until it has been read. Threads of `pool` are taken
 // in turns by organisation; neither the wait for one nor that for a connection counts as time of

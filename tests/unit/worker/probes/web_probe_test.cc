@@ -82,6 +82,7 @@ class SomeRenderer final : public net::Renderer {
   bool MayRender() const override { return may; }
   void Render(net::RenderRequest request,
               std::function<void(net::RenderedPage page)> done) override {
+    ++renders;
     loop_.Post([url = request.url, done = std::move(done)] {
       net::RenderedPage page;
       page.url = url;
@@ -93,32 +94,90 @@ class SomeRenderer final : public net::Renderer {
     });
   }
   std::atomic<bool> may = true;
+  std::atomic<int> renders = 0;
 
  private:
   base::EventLoop& loop_;
 };
 
-TEST_F(WebProbeTest, PagesAreReadAsTheyAreSentWhileNothingMayRenderThem) {
+class RenderingWebProbeTest : public WebProbeTest {
+ protected:
+  std::unique_ptr<test::Rig> RenderingRig(std::string render) {
+    policy_ = std::make_unique<net::AddressPolicy>(std::vector<std::string>{"127.0.0.0/8"});
+    config::ProbeConfig config = test::ProbeConfig();
+    config.render = std::move(render);
+    return std::make_unique<test::Rig>(
+        [this, config](base::EventLoop& loop, net::HttpClient& client) {
+          renderer_ = std::make_unique<SomeRenderer>(loop);
+          return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_, *budget_,
+                                            config, net_config_, nullptr, renderer_.get());
+        },
+        net_config_);
+  }
+
+  std::unique_ptr<SomeRenderer> renderer_;
+};
+
+TEST_F(RenderingWebProbeTest, PagesAreReadAsTheyAreSentWhileNothingMayRenderThem) {
   Site site([](const ServerRequest&) { return Html("<p>sent</p>"); });
-  policy_ = std::make_unique<net::AddressPolicy>(std::vector<std::string>{"127.0.0.0/8"});
-  std::unique_ptr<SomeRenderer> renderer;
-  config::ProbeConfig always = test::ProbeConfig();
-  always.render = "always";
-  test::Rig rig(
-      [&](base::EventLoop& loop, net::HttpClient& client) {
-        renderer = std::make_unique<SomeRenderer>(loop);
-        return std::make_unique<WebProbe>(loop, client, *pool_, *policy_, *memory_, *budget_,
-                                          always, net_config_, nullptr, renderer.get());
-      },
-      net_config_);
+  const auto rig = RenderingRig("always");
   const auto spec = Spec({{"p", "css:p"}});
   for (const bool may : {true, false, true}) {
-    renderer->may = may;
-    const auto result = rig.Check(Request(spec, {{"url", site.Url("/page")}}));
+    renderer_->may = may;
+    const auto result = rig->Check(Request(spec, {{"url", site.Url("/page")}}));
     EXPECT_EQ(std::get<Observation>(result).fields.at("p").value.Value(),
               may ? "rendered" : "sent");
   }
   EXPECT_EQ(site.requests().size(), 1U);
+}
+
+// Each step: the page, what is watched, what is observed, and how often pages were fetched and
+// rendered by then.
+TEST_F(RenderingWebProbeTest, WhatIsLearnedOfAPageChangesNothingForOthers) {
+  Site site([](const ServerRequest& request) {
+    if (request.path == "/app") return Html("<div id=root></div><script>make()</script>");
+    return Html("<b>here</b><p>sent</p><script>count()</script>");
+  });
+  const auto rig = RenderingRig("auto");
+  const auto p = Spec({{"p", "css:p"}}), none = Spec({{"p", "css:h1"}});
+  const auto as_sent = Spec({{"p", "regex:id=(root)"}});
+  const base::Uuid org_id = base::Uuid::V4();
+  struct Step {
+    std::string path;
+    std::shared_ptr<ProbeSpec> spec;
+    base::Json observed;
+    std::size_t fetched;
+    int rendered;
+  };
+  const std::vector<Step> steps{{"/plain", p, "sent", 1, 0},
+                                {"/app", p, "rendered", 2, 1},
+                                {"/app", p, "rendered", 2, 2},
+                                {"/plain", p, "sent", 3, 2},
+                                {"/app", as_sent, "root", 4, 2},
+                                {"/app?other", p, "rendered", 5, 3},
+                                // A browser shows no more of it, however often.
+                                {"/plain", none, nullptr, 6, 4},
+                                {"/plain", none, nullptr, 7, 5},
+                                {"/plain", p, "sent", 8, 5}};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    ProbeRequest request = Request(steps[i].spec, {{"url", site.Url(steps[i].path)}});
+    request.org_id = org_id;
+    const auto result = rig->Check(std::move(request));
+    ASSERT_EQ(FailureClass(result), "") << i;
+    EXPECT_EQ(std::get<Observation>(result).fields.at("p").value.Value(), steps[i].observed) << i;
+    EXPECT_EQ(site.requests().size(), steps[i].fetched) << i;
+    EXPECT_EQ(renderer_->renders, steps[i].rendered) << i;
+  }
+  // What belongs to no monitor is its organisation's.
+  const auto looked_at = Spec({{"p", "css:p"}});
+  looked_at->monitor_id = {};
+  for (const auto& [org, fetched] :
+       {std::pair(org_id, 9U), {org_id, 9U}, {base::Uuid::V4(), 10U}}) {
+    ProbeRequest request = Request(looked_at, {{"url", site.Url("/app")}});
+    request.org_id = org;
+    EXPECT_EQ(FailureClass(rig->Check(std::move(request))), "");
+    EXPECT_EQ(site.requests().size(), fetched);
+  }
 }
 
 TEST_F(WebProbeTest, FollowsUpToFiveRedirects) {
