@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "html/http_failure.h"
 #include "html/page_reading.h"
-#include "html/pdf_text.h"
 #include "html/rendered_document.h"
 #include "html/url_reference.h"
 #include "net/browser/browser.h"
@@ -241,7 +240,7 @@ void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
   if (rendered.failed_step) return Finish(id, StepFailed(rendered));
   if (rendered.response.error_class == net::HttpErrorClass::kNone) {
     // A browser does not hand over what it would download: it is fetched as who is logged in there.
-    if (IsPdf(rendered.response.Header("content-type").value_or(""))) {
+    if (rendered.kind == net::RenderedPage::Kind::kAsSent && rendered.response.body.empty()) {
       page->request.render = false;
       page->own_url = rendered.url;
       const std::string cookies = net::CookieHeader(rendered.cookies, rendered.url);

@@ -107,12 +107,11 @@ struct FetchRequest {
 //     +- redirect -+  +--> 304: the reading  +-- too long ------+--> failure
 //                          that is remembered
 //
-// Each hop is checked (G9); at most kRedirectsMax are followed. A page that is rendered comes from
-// the browser instead, whole, after its redirects. Where the memory has a reading of
-// the page under the same key, only another version is asked for; the same bytes are not read
-// again. A page counts in `budget` from its first byte, one that is rendered from the browser's
-// answer on, until it has been read. Threads are taken in
-// turns by organisation. Its failures:
+// Each hop is checked (G9); at most kRedirectsMax are followed. A page that is rendered comes
+// from the browser instead, whole, after its redirects. Where the memory has a reading of the page
+// under the same key, only another version is asked for; the same bytes are not read again. A page
+// counts in `budget` from its first byte, one that is rendered from the browser's answer on, until
+// it has been read. Threads are taken in turns by organisation. Its failures:
 //   refused_address, dns, connect, tls, timeout, http_status, blocked, body_too_large, protocol,
 //   bad_content, overloaded, step_failed, and those of the reader
 class Fetcher {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "config/browser_config.h"
+#include "net/browser/page_document.h"
 #include "net/browser/page_steps.h"
 #include "net/url.h"
 
@@ -34,15 +35,35 @@ std::string HostOf(std::string_view url) {
   return SplitUrl(url, &parts, &error) ? base::AsciiLower(parts.host) : "";
 }
 
-constexpr std::string_view kPdf = "application/pdf";
-
-bool IsHtml(std::string_view type) {
-  return type == "text/html" || type == "application/xhtml+xml";
-}
-
 // The end of a worker's script that the page made itself would never be told.
 bool NeedsNoNetwork(std::string_view url) {
   return url.starts_with("blob:") || url.starts_with("data:");
+}
+
+// The browser's own word is of how it shows what came: feeds as plain text. What it hands over is
+// in UTF-8.
+std::string ContentType(std::string_view mime_type, std::string_view header) {
+  const std::string_view sent = base::Trim(header.substr(0, header.find(';')));
+  const bool says_it = !IsHtml(mime_type) && sent.find('/') != std::string_view::npos;
+  return base::AsciiLower(says_it ? sent : mime_type) + "; charset=utf-8";
+}
+
+HttpResponse ReadResponse(const Json& response, std::string_view mime_type) {
+  HttpResponse out;
+  const auto status = response.find("status");
+  out.status = status != response.end() && status->is_number() ? status->get<int>() : 0;
+  std::string type;
+  for (const auto& [name, value] : Member(response, "headers").items()) {
+    if (!value.is_string()) continue;
+    const std::string lower = base::AsciiLower(name);
+    if (lower == "content-type") {
+      type = value.get<std::string>();
+    } else if (lower != "etag" && lower != "last-modified") {
+      out.headers.emplace_back(lower, value.get<std::string>());
+    }
+  }
+  out.headers.emplace_back("content-type", ContentType(mime_type, type));
+  return out;
 }
 
 // Such requests stay open for as long as the page, or hold nothing that it shows.
@@ -64,12 +85,25 @@ HttpErrorClass ClassOf(std::string_view error) {
   return HttpErrorClass::kProtocol;
 }
 
+// The answer alone.
+RenderedPage Sent(const PageDocument& document) {
+  RenderedPage page;
+  page.response = document.response;
+  page.url = document.url;
+  return page;
+}
+
+RenderedPage AsSent(const PageDocument& document) {
+  RenderedPage page = Sent(document);
+  page.kind = RenderedPage::Kind::kAsSent;
+  return page;
+}
+
 }  // namespace
 
 struct PageLoad::Impl {
+  using Progress = PageDocument::Progress;
   enum class State { kMaking, kActing, kLoading, kReading, kHeld, kShown, kEnded };  // page_load.h
-  // How far the main frame's present document has come.
-  enum class Document { kNone, kAnswered, kLoaded };
 
   Impl(base::EventLoop& l, BrowserProcess& b, std::unique_ptr<PageProxy> p,
        const config::BrowserConfig& c, std::string agent)
@@ -99,6 +133,7 @@ struct PageLoad::Impl {
   void OnEvent(const DevtoolsMessage& event);
   void OnRequest(const Json& event);
   void OnResponse(const Json& event);
+  void OnNavigated(const Json& event);
   void OnRequestEnd(const Json& event);
   void LookForQuiet();
   void OnQuiet();
@@ -107,6 +142,10 @@ struct PageLoad::Impl {
   void OnMatch(const BrowserProcess::Answer& answer);
   void AskMatch(std::string_view method, Json params,
                 std::function<void(const BrowserProcess::Answer& answer)> then);
+  bool HasDocument() const { return frame.now().progress != Progress::kNone; }
+  // Whether what the frame shows may still become another document than the one that is read.
+  bool FollowsFrame() const { return state == State::kActing || state == State::kLoading; }
+  const std::string& Url() const { return frame.now().url.empty() ? order.url : frame.now().url; }
   void OnDeadline();
   void Read();
   void ReadAsSent();
@@ -147,10 +186,8 @@ struct PageLoad::Impl {
   std::string context;
   std::string session;
   std::string main_frame;
-  Document document = Document::kNone;
-  std::string document_request;
-  std::string mime_type;
-  RenderedPage page;
+  MainFrame frame;
+  std::optional<int> failed_step;
   std::set<std::string> in_flight;
   std::size_t requests = 0;
   base::Timer quiet;
@@ -272,14 +309,14 @@ void PageLoad::Impl::BeginSteps() {
   };
   of.main_frame = main_frame;
   of.url = order.url;
-  of.has_document = [this] { return document != Document::kNone; };
+  of.has_document = [this] { return HasDocument(); };
   of.wait_for_quiet = [this] {
     quiet.Stop();  // what it has waited for was before the step
     LookForQuiet();
   };
   of.done = [this] { OnStepsMade(); };
   of.failed = [this](std::string why) {
-    page.failed_step = steps->step();
+    failed_step = steps->step();
     FailShown(HttpErrorClass::kProtocol, std::move(why));
   };
   of.not_reached = [this](const std::string& error) { FailNavigation(error); };
@@ -300,8 +337,14 @@ void PageLoad::Impl::OnEvent(const DevtoolsMessage& event) {
   if (event.method == "Network.loadingFinished" || event.method == "Network.loadingFailed") {
     return OnRequestEnd(event.body);
   }
+  if (event.method == "Page.frameNavigated") return OnNavigated(event.body);
   if (event.method == "Page.loadEventFired") {
-    if (document == Document::kAnswered) document = Document::kLoaded;
+    frame.OnLoaded();
+    return LookForQuiet();
+  }
+  if (event.method == "Page.frameStoppedLoading" &&
+      TextMember(event.body, "frameId") == main_frame) {
+    frame.OnStopped();
     return LookForQuiet();
   }
   if (event.method == "Page.javascriptDialogOpening") {
@@ -324,10 +367,8 @@ void PageLoad::Impl::OnRequest(const Json& event) {
     // Another frame's may be another process's, which would tell its end elsewhere; the load event
     // waits for it.
     if (TextMember(event, "frameId") != main_frame) return;
-    document = Document::kNone;
-    document_request = id;
-    page.url = TextMember(Member(event, "request"), "url");
-    in_flight.clear();
+    if (!FollowsFrame()) return;
+    frame.OnRequest(id, TextMember(Member(event, "request"), "url"));
     is_asking = false;  // of the document before
   } else if (!Counts(type) || NeedsNoNetwork(TextMember(Member(event, "request"), "url"))) {
     return;
@@ -337,34 +378,35 @@ void PageLoad::Impl::OnRequest(const Json& event) {
 }
 
 void PageLoad::Impl::OnResponse(const Json& event) {
-  if (TextMember(event, "requestId") != document_request) return;
+  if (!FollowsFrame() || TextMember(event, "requestId") != frame.now().request) return;
   const Json& response = Member(event, "response");
-  document = Document::kAnswered;
-  mime_type = TextMember(response, "mimeType");
-  page.url = TextMember(response, "url");
-  const auto status = response.find("status");
-  page.response.status = status != response.end() && status->is_number() ? status->get<int>() : 0;
-  page.response.headers.clear();
-  for (const auto& [name, value] : Member(response, "headers").items()) {
-    const std::string lower = base::AsciiLower(name);
-    if (value.is_string() && lower != "content-type" && lower != "etag" &&
-        lower != "last-modified") {
-      page.response.headers.emplace_back(lower, value.get<std::string>());
-    }
-  }
-  page.response.headers.emplace_back("content-type", mime_type + "; charset=utf-8");
+  const std::string mime_type = TextMember(response, "mimeType");
+  frame.OnResponse(TextMember(response, "url"), mime_type, ReadResponse(response, mime_type));
+}
+
+// What is still asked for of the document before is of no use to this one. A document's loader has
+// the id of its request.
+void PageLoad::Impl::OnNavigated(const Json& event) {
+  const Json& of = Member(event, "frame");
+  const bool is_document = TextMember(of, "loaderId") == frame.now().request;
+  if (!FollowsFrame() || TextMember(of, "id") != main_frame || !is_document) return;
+  frame.OnShown();
+  std::erase_if(in_flight, [&](const std::string& id) { return id != frame.now().request; });
 }
 
 void PageLoad::Impl::OnRequestEnd(const Json& event) {
   if (FailOverBound()) return;
-  in_flight.erase(TextMember(event, "requestId"));
+  const std::string id = TextMember(event, "requestId");
+  in_flight.erase(id);
+  const bool aborted = TextMember(event, "errorText") == "net::ERR_ABORTED";
+  if (aborted && FollowsFrame()) frame.OnAborted(id);
   LookForQuiet();
 }
 
 void PageLoad::Impl::LookForQuiet() {
-  const bool waits = state == State::kLoading || state == State::kActing;
-  if (!waits || document != Document::kLoaded || !in_flight.empty()) return;
-  if (state == State::kLoading && !order.wait_for.empty() && IsHtml(mime_type)) return;
+  const PageDocument& now = frame.now();
+  if (!FollowsFrame() || now.progress != Progress::kLoaded || !in_flight.empty()) return;
+  if (state == State::kLoading && !order.wait_for.empty() && IsHtml(now.mime_type)) return;
   if (!quiet.active()) quiet.Start(config.quiet_ms);
 }
 
@@ -376,7 +418,7 @@ void PageLoad::Impl::OnQuiet() {
 // A world of scripts of our own, in which those of the page have changed nothing. The document may
 // go between the question and its answer: then the next one is asked.
 void PageLoad::Impl::LookForMatch() {
-  if (state != State::kLoading || document == Document::kNone || is_asking) return;
+  if (state != State::kLoading || !HasDocument() || is_asking) return;
   is_asking = true;
   AskMatch("Page.createIsolatedWorld", {{"frameId", main_frame}, {"worldName", "vedette"}},
            [this](const BrowserProcess::Answer& made) {
@@ -425,15 +467,15 @@ void PageLoad::Impl::OnDeadline() {
   if (state == State::kHeld) return OnPicture({});
   if (state == State::kShown) return OnShown({});
   if (FailOverBound()) return;
-  if (state == State::kLoading && document != Document::kNone) {
+  if (state == State::kLoading && HasDocument()) {
     deadline.Start(reserve);
     return Read();
   }
-  if (state == State::kActing && document != Document::kNone) {
-    page.failed_step = steps->step();
+  if (state == State::kActing && HasDocument()) {
+    failed_step = steps->step();
     return FailShown(HttpErrorClass::kProtocol, "the page's time was over; fewer steps may do");
   }
-  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(Url()));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
   FailShown(HttpErrorClass::kTimeout, "it was not rendered in its time");
 }
@@ -443,7 +485,8 @@ void PageLoad::Impl::Read() {
   state = State::kReading;
   quiet.Stop();
   look.Stop();
-  if (!IsHtml(mime_type)) return ReadAsSent();
+  frame.Settle();
+  if (!IsHtml(frame.now().mime_type)) return ReadAsSent();
   browser->SendForText("DOMSnapshot.captureSnapshot", {{"computedStyles", Json::array()}}, session,
                        [weak = self](std::string text, std::string error) {
                          const auto held = weak.lock();
@@ -454,23 +497,25 @@ void PageLoad::Impl::Read() {
                            return impl.Fail(HttpErrorClass::kBodyTooLarge,
                                             "what its scripts made is too large");
                          }
-                         RenderedPage out = std::move(impl.page);
+                         RenderedPage out = Sent(impl.frame.now());
                          out.response.body = std::move(text);
                          impl.ReadCookies(std::move(out));
                        });
 }
 
-// A PDF has its type alone.
+// What the browser has not kept is to be fetched.
 void PageLoad::Impl::ReadAsSent() {
-  page.kind = RenderedPage::Kind::kAsSent;
-  if (mime_type == kPdf) return ReadCookies(std::move(page));
-  Ask("Network.getResponseBody", {{"requestId", document_request}}, [this](const Json& sent) {
-    RenderedPage out = std::move(page);
-    const auto coded = sent.find("base64Encoded");
-    const bool is_text = coded == sent.end() || !coded->is_boolean() || !coded->get<bool>();
-    if (is_text) out.response.body = TextMember(sent, "body");
-    ReadCookies(std::move(out));
-  });
+  browser->Send("Network.getResponseBody", {{"requestId", frame.now().request}}, session,
+                [weak = self](const BrowserProcess::Answer& sent) {
+                  const auto held = weak.lock();
+                  if (held == nullptr || held->impl_->state == State::kEnded) return;
+                  RenderedPage out = AsSent(held->impl_->frame.now());
+                  const auto coded = sent.result.find("base64Encoded");
+                  const bool is_text =
+                      coded == sent.result.end() || !coded->is_boolean() || !coded->get<bool>();
+                  if (is_text) out.response.body = TextMember(sent.result, "body");
+                  held->impl_->ReadCookies(std::move(out));
+                });
 }
 
 // The page is read without them where they cannot be had.
@@ -494,11 +539,19 @@ void PageLoad::Impl::EndRead(RenderedPage out) {
 
 void PageLoad::Impl::FailNavigation(const std::string& error) {
   if (FailOverBound()) return;
-  const PageProxy::Fault fault = proxy->FaultOf(HostOf(page.url.empty() ? order.url : page.url));
+  const PageProxy::Fault fault = proxy->FaultOf(HostOf(Url()));
   if (fault.error_class != HttpErrorClass::kNone) return Fail(fault.error_class, fault.error);
-  // An answer of a server's that has nothing but its status; and what it would download.
-  if (page.response.status >= 400) return End(std::move(page));
-  if (document != Document::kNone && mime_type == kPdf) return ReadAsSent();
+  const PageDocument* refused = frame.refused();
+  // An answer of a server's that has nothing but its status.
+  const PageDocument& asked = refused != nullptr ? *refused : frame.now();
+  if (asked.response.status >= 400) return End(Sent(asked));
+  // What the browser would download, or has nothing to show of.
+  if (refused != nullptr && refused->progress == Progress::kAnswered) {
+    state = State::kReading;
+    quiet.Stop();
+    look.Stop();
+    return ReadCookies(AsSent(*refused));
+  }
   Fail(ClassOf(error), "the browser says " + error);
 }
 
@@ -515,7 +568,7 @@ void PageLoad::Impl::Fail(HttpErrorClass error_class, std::string error) {
 }
 
 void PageLoad::Impl::FailShown(HttpErrorClass error_class, std::string error) {
-  const bool is_there = document != Document::kNone && IsHtml(mime_type);
+  const bool is_there = HasDocument() && IsHtml(frame.now().mime_type);
   const bool loads =
       state == State::kActing || state == State::kLoading || state == State::kReading;
   if (!on_held || browser == nullptr || !is_there || !loads) {
@@ -548,8 +601,8 @@ std::shared_ptr<PagePicture> PageLoad::Impl::NewPicture() const {
 
 RenderedPage PageLoad::Impl::Failed(HttpErrorClass error_class, std::string error) const {
   RenderedPage failed;
-  failed.url = page.url.empty() ? order.url : page.url;
-  failed.failed_step = page.failed_step;
+  failed.url = Url();
+  failed.failed_step = failed_step;
   failed.response.error_class = error_class;
   const std::string step = state == State::kActing ? steps->Name() : "";
   failed.response.error = step.empty() ? std::move(error) : step + ": " + error;

@@ -59,8 +59,8 @@ inline constexpr std::chrono::milliseconds kPictureTimeMax{5'000};
 struct RenderedPage {
   enum class Kind {
     kSnapshot,  // `response.body` is the answer of DOMSnapshot.captureSnapshot
-    // What is no HTML: `response.body` is what was sent, as UTF-8; empty for a PDF, which is to be
-    // fetched with the cookies.
+    // What is no HTML: `response.body` is what was sent, as UTF-8. Empty where the browser has
+    // nothing of it, as of what it would download: it is to be fetched with the cookies.
     kAsSent,
   };
   HttpResponse response;  // of the document; its class and error where there is no page

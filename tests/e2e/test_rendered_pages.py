@@ -160,6 +160,35 @@ def test_a_pdf_is_read_whether_pages_are_rendered_or_not(binary, site, render):
     assert "use text or regex:" in done.stdout and "rendered" not in said
 
 
+def test_what_is_no_html_is_read_alike_whether_pages_are_rendered_or_not(binary, pages):
+    """What a browser would download, what it has nothing to show of, and feeds, which it shows as text."""
+    class Files(Handler):
+        more = {"/csv": ["title\nTea\n", "text/csv"], "/octets": ["Tea", "application/octet-stream"], "/none": ["", "text/plain", 204],
+                "/feed": ["<rss version='2.0'><channel><h1>Tea</h1></channel></rss>", "application/rss+xml"],
+                "/json": ['{"a": "Tea"}', "application/json"]}
+
+        def do_GET(self):
+            if self.path == "/attached":
+                return self.answer("<h1>Tea</h1>", **{"Content-Disposition": "attachment; filename=tea.html"})
+            if self.path.startswith("/leads/"):
+                return self.answer("", status=302, Location=f"/leads/{int(self.path[7:]) - 1}" if self.path[7:] != "1" else "/csv")
+            return super().do_GET()
+
+    site = pages.on("127.0.0.1", Files)
+
+    def read(path, render):
+        done = subprocess.run([binary, "probe", "--url", site + path, "--watch", "all=text", "--watch", "title=css:h1"], capture_output=True,
+                              text=True, timeout=120, env={"PATH": "/usr/bin:/bin", "VEDETTE_NET_ALLOW": "127.0.0.1/32",
+                              "VEDETTE_PROBES_DEFAULT_RENDER": render, "VEDETTE_BROWSER_SANDBOX": str(SANDBOX).lower()})
+        said = json.loads(done.stdout or "{}")
+        return {name: one["value"] for name, one in said.get("values", {}).items()}, said.get("unread"), done.returncode, done.stderr
+
+    for path in (*Files.more, "/attached", "/leads/5"):
+        sent, rendered = (read(path, render) for render in ("never", "always"))
+        assert sent[:3] == rendered[:3], (path, sent, rendered)
+    assert read("/feed", "always")[0] == {"all": "Tea", "title": "Tea"}
+
+
 def test_without_rendering_such_a_page_says_that_its_scripts_make_it(binary, site):
     said, log = probe(binary, f"{site}/vue", "never")
     assert not said and "(made_by_scripts)" in log

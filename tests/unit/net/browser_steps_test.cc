@@ -150,6 +150,22 @@ TEST_F(BrowserStepsTest, StepsWaitForWhatComesLaterAndPassOverWhatIsNotNeeded) {
   EXPECT_THAT(page.response.body, HasSubstr("all of it"));
 }
 
+// A click that downloads changes nothing on the page; who goes to a file wants the file.
+TEST_F(BrowserStepsTest, AFileIsReadWhereAStepGoesThereAndThePageWhereItOnlyClicks) {
+  const Site site(Pages{{"/", "<a id=get href=/csv>get</a><p>the page</p>"},
+                        {"/csv",
+                         "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 3\r\n"
+                         "\r\na,b"}});
+  const RenderedPage page = Make(site.Url("/"), {{{"click", "#get"}}, {{"wait_for", "p"}}});
+  EXPECT_EQ(page.response.error, "");
+  EXPECT_EQ(page.url, site.Url("/"));
+  EXPECT_THAT(page.response.body, HasSubstr("the page"));
+  const RenderedPage file = Make(site.Url("/"), {{{"goto", site.Url("/csv")}}});
+  EXPECT_EQ(file.response.error, "");
+  EXPECT_EQ(file.url, site.Url("/csv"));
+  EXPECT_EQ(file.kind, RenderedPage::Kind::kAsSent);
+}
+
 TEST_F(BrowserStepsTest, AListThatGrowsIsScrolledToItsEnd) {
   const Site site(
       Pages{{"/",

@@ -101,6 +101,68 @@ TEST_F(BrowserTest, WhatIsNoHtmlComesAsItWasSent) {
   EXPECT_EQ(page.response.Header("content-type"), "application/json; charset=utf-8");
 }
 
+std::string Answer(const std::string& status, const std::string& headers, const std::string& body) {
+  return "HTTP/1.1 " + status + "\r\n" + headers +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST_F(BrowserTest, AFeedComesWithTheTypeThatItWasSentWith) {
+  const std::string feed = "<rss version='2.0'><channel><title>News</title></channel></rss>";
+  const Site site(
+      Pages{{"/", Answer("200 OK", "Content-Type: application/RSS+xml; charset=x\r\n", feed)}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_EQ(page.kind, RenderedPage::Kind::kAsSent);
+  EXPECT_EQ(page.response.body, feed);
+  EXPECT_EQ(page.response.Header("content-type"), "application/rss+xml; charset=utf-8");
+}
+
+// What a browser does not show: what it would download, and what has no content.
+const Pages kNoPages{
+    {"/csv", Answer("200 OK", "Content-Type: text/csv\r\n", "a,b")},
+    {"/octets", Answer("200 OK", "Content-Type: application/octet-stream\r\n", "abc")},
+    {"/attached",
+     Answer("200 OK", "Content-Type: text/html\r\nContent-Disposition: attachment\r\n", "<p>a")},
+    {"/none", Answer("204 No Content", "", "")}};
+
+TEST_F(BrowserTest, WhatABrowserDoesNotShowIsToBeFetched) {
+  Pages pages = kNoPages;
+  pages["/away"] = Answer("302 Found", "Location: /csv\r\n", "");
+  const Site site(pages);
+  for (const auto& [path, answer] : pages) {
+    const RenderedPage page = Render(site.Url(path));
+    EXPECT_EQ(page.response.error, "") << path;
+    EXPECT_EQ(page.kind, RenderedPage::Kind::kAsSent) << path;
+    EXPECT_EQ(page.response.body, "") << path;
+    EXPECT_EQ(page.url, site.Url(path == "/away" ? "/csv" : path));
+  }
+}
+
+// Whether before or after it has been loaded.
+TEST_F(BrowserTest, APageThatSendsItsReaderToNoPageIsReadAsItIs) {
+  Pages pages = kNoPages;
+  std::vector<std::string> targets{"mailto:ann@shop.example"};
+  for (const auto& [path, answer] : kNoPages) targets.push_back(path);
+  std::vector<std::string> paths;
+  for (const std::string& to : targets) {
+    const std::string go = "location = '" + to + "'";
+    paths.push_back("/at-once-" + std::to_string(paths.size()));
+    pages[paths.back()] = "<h1>the page</h1><script>" + go + "</script>";
+    paths.push_back("/later-" + std::to_string(paths.size()));
+    pages[paths.back()] = "<h1>the page</h1><script>setTimeout(() => " + go + ", 200)</script>";
+  }
+  const Site site(pages);
+  std::vector<std::future<RenderedPage>> loading;
+  for (const std::string& path : paths) loading.push_back(Begin(site.Url(path)));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const RenderedPage page = loading[i].get();
+    EXPECT_THAT(page.response.body, HasSubstr("the page")) << pages[paths[i]];
+    EXPECT_EQ(page.response.error, "") << pages[paths[i]];
+    EXPECT_EQ(page.response.status, 200) << pages[paths[i]];
+    EXPECT_EQ(page.url, site.Url(paths[i]));
+    EXPECT_LT(page.response.duration, milliseconds(10'000)) << "it does not wait for its time";
+  }
+}
+
 TEST_F(BrowserTest, APictureIsTakenOfAPageThatIsHeldAndThenThePageIsClosed) {
   const Site site(Pages{{"/", "<h1>Tea</h1><p id=p>41</p><div style=height:3000px></div>"}});
   const std::string plain = browser().Picture(site.Url("/"), true);
