@@ -259,6 +259,7 @@ void Fetcher::Impl::OnRendered(PageId id, net::RenderedPage rendered) {
     if (rendered.open != nullptr) page->request.on_open(std::move(rendered.open));
     page->request.url = std::move(rendered.url);
     page->has_snapshot = rendered.kind == net::RenderedPage::Kind::kSnapshot;
+    page->redirects = net::kRedirectsMax;  // it ends with one only after as many
   }
   OnResponse(id, std::move(rendered.response));
 }
@@ -286,11 +287,12 @@ void Fetcher::Impl::OnResponse(PageId id, net::HttpResponse response) {
 }
 
 void Fetcher::Impl::Redirect(PageId id, Page& page, const net::HttpResponse& response) {
-  if (++page.redirects > kRedirectsMax) {
-    return Finish(id, Failure{"http_status",
-                              fmt::format("The page redirects more than {} times.", kRedirectsMax),
-                              false,
-                              {}});
+  if (++page.redirects > net::kRedirectsMax) {
+    return Finish(id,
+                  Failure{"http_status",
+                          fmt::format("The page redirects more than {} times.", net::kRedirectsMax),
+                          false,
+                          {}});
   }
   std::string target = ResolveReference(page.request.url, *response.Header("location"));
   if (target.empty()) {

@@ -22,6 +22,7 @@
 #include "html/page_forms.h"
 #include "html/page_memory.h"
 #include "net/browser/page_cookies.h"
+#include "net/browser/page_document.h"
 #include "net/http_client.h"
 #include "net/public_address.h"
 
@@ -32,7 +33,6 @@ class Renderer;
 
 namespace vedette::html {
 
-inline constexpr int kRedirectsMax = 5;
 // What reading one page may take, from its beginning on. A pool has few threads, and they are
 // everybody's.
 inline constexpr std::chrono::milliseconds kReadingTimeMax{5000};
@@ -107,7 +107,7 @@ struct FetchRequest {
 //     +- redirect -+  +--> 304: the reading  +-- too long ------+--> failure
 //                          that is remembered
 //
-// Each hop is checked (G9); at most kRedirectsMax are followed. A page that is rendered comes
+// Each hop is checked (G9); at most net::kRedirectsMax are followed. A page that is rendered comes
 // from the browser instead, whole, after its redirects. Where the memory has a reading of the page
 // under the same key, only another version is asked for; the same bytes are not read again. A page
 // counts in `budget` from its first byte, one that is rendered from the browser's answer on, until

@@ -15,8 +15,11 @@ bool IsHtml(std::string_view mime_type) {
   return mime_type == "text/html" || mime_type == "application/xhtml+xml";
 }
 
-void MainFrame::OnRequest(std::string id, std::string url) {
-  if (id != now_.request) {
+void MainFrame::OnRequest(std::string id, std::string url, std::optional<HttpResponse> redirect) {
+  if (redirect && id == now_.request) {
+    ++now_.redirects;
+    now_.response = *std::move(redirect);
+  } else {
     refused_.reset();
     if (now_.shown) before_ = std::move(now_);
     now_ = {};

@@ -8,6 +8,9 @@
 
 namespace vedette::net {
 
+// How many redirects of a page are followed, by those who fetch it and by the browser.
+inline constexpr int kRedirectsMax = 5;
+
 // Whether scripts of a document of this type run, and its elements can be read.
 bool IsHtml(std::string_view mime_type);
 
@@ -20,6 +23,7 @@ struct PageDocument {
   std::string url;
   std::string mime_type;  // as the browser takes it
   HttpResponse response;  // without its body
+  int redirects = 0;      // of servers
 };
 
 // Follows what the main frame shows, by the browser's events.
@@ -36,7 +40,8 @@ class MainFrame {
   // What was asked for last, where the browser would not show it. Null: it does.
   const PageDocument* refused() const { return refused_ ? &*refused_ : nullptr; }
 
-  void OnRequest(std::string id, std::string url);  // for a document, or where that redirects
+  // The frame asks for a document; `redirect`: in the place of an answer to the same request.
+  void OnRequest(std::string id, std::string url, std::optional<HttpResponse> redirect);
   void OnResponse(std::string url, std::string mime_type, HttpResponse response);  // to now()
   // A request was given up: nothing was to be shown of it, or the page asked for something else.
   void OnAborted(std::string_view request);

@@ -368,7 +368,10 @@ void PageLoad::Impl::OnRequest(const Json& event) {
     // waits for it.
     if (TextMember(event, "frameId") != main_frame) return;
     if (!FollowsFrame()) return;
-    frame.OnRequest(id, TextMember(Member(event, "request"), "url"));
+    const Json& redirect = Member(event, "redirectResponse");
+    frame.OnRequest(id, TextMember(Member(event, "request"), "url"),
+                    redirect.empty() ? std::nullopt : std::optional(ReadResponse(redirect, "")));
+    if (frame.now().redirects > kRedirectsMax) return End(Sent(frame.now()));
     is_asking = false;  // of the document before
   } else if (!Counts(type) || NeedsNoNetwork(TextMember(Member(event, "request"), "url"))) {
     return;

@@ -77,7 +77,8 @@ struct RenderedPage {
   std::unique_ptr<OpenPage> open{};
 };
 
-// What is to be seen of a page.
+// What is to be seen of a page. A page that redirects more often than kRedirectsMax ends with the
+// last redirect as its answer.
 struct PageOrder {
   std::string url;
   // The page is read when this CSS selector matches in its main document, or at the end of its

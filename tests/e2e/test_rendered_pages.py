@@ -187,6 +187,8 @@ def test_what_is_no_html_is_read_alike_whether_pages_are_rendered_or_not(binary,
         sent, rendered = (read(path, render) for render in ("never", "always"))
         assert sent[:3] == rendered[:3], (path, sent, rendered)
     assert read("/feed", "always")[0] == {"all": "Tea", "title": "Tea"}
+    for render in ("never", "always"):
+        assert "more than 5 times" in read("/leads/6", render)[3]
 
 
 def test_without_rendering_such_a_page_says_that_its_scripts_make_it(binary, site):

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/browser/page_document.h"
 #include "net/browser/process_memory.h"
 #include "tests/unit/net/browser_support.h"
 
@@ -161,6 +162,19 @@ TEST_F(BrowserTest, APageThatSendsItsReaderToNoPageIsReadAsItIs) {
     EXPECT_EQ(page.url, site.Url(paths[i]));
     EXPECT_LT(page.response.duration, milliseconds(10'000)) << "it does not wait for its time";
   }
+}
+
+TEST_F(BrowserTest, AFewRedirectsAreFollowedAndTheNextIsTheAnswer) {
+  Pages pages{{"/0", "<p>the end</p>"}};
+  for (int i = 1; i <= kRedirectsMax + 1; ++i) {
+    pages["/" + std::to_string(i)] =
+        Answer("302 Found", "Location: /" + std::to_string(i - 1) + "\r\n", "");
+  }
+  const Site site(pages);
+  EXPECT_THAT(Render(site.Url("/5")).response.body, HasSubstr("the end"));
+  const RenderedPage page = Render(site.Url("/6"));
+  EXPECT_EQ(page.response.status, 302);
+  EXPECT_EQ(page.response.Header("location"), "/0");
 }
 
 TEST_F(BrowserTest, APictureIsTakenOfAPageThatIsHeldAndThenThePageIsClosed) {
