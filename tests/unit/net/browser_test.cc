@@ -164,6 +164,17 @@ TEST_F(BrowserTest, APageThatSendsItsReaderToNoPageIsReadAsItIs) {
   }
 }
 
+TEST_F(BrowserTest, APdfThatAPageLeadsToIsThePage) {
+  const Site site(
+      Pages{{"/", "<p>wait</p><script>setTimeout(() => location = '/pdf', 200)</script>"},
+            {"/pdf", Answer("200 OK", "Content-Type: application/pdf\r\n", "%PDF-")}});
+  const RenderedPage page = Render(site.Url("/"));
+  EXPECT_EQ(page.kind, RenderedPage::Kind::kAsSent);
+  EXPECT_EQ(page.url, site.Url("/pdf"));
+  EXPECT_EQ(page.response.body, "");
+  EXPECT_LT(page.response.duration, milliseconds(10'000)) << "it does not wait for its time";
+}
+
 TEST_F(BrowserTest, AFewRedirectsAreFollowedAndTheNextIsTheAnswer) {
   Pages pages{{"/0", "<p>the end</p>"}};
   for (int i = 1; i <= kRedirectsMax + 1; ++i) {
