@@ -12,6 +12,7 @@ namespace vedette::domain {
 
 inline constexpr int kFeedEventsMax = 200;     // newest ones
 inline constexpr int kFeedMonitorsMax = 1000;  // whose events are looked at
+inline constexpr int kFeedLookedMax = 5000;    // of each monitor: many may be no entries
 
 struct FeedEvent {
   Event event;  // with its monitor and row

@@ -222,9 +222,10 @@ std::optional<domain::Feed> ReadFeed(Session& session, const base::Uuid& id) {
     Columns(found[0]).Into("org_id"_a = &org_id, "name"_a = &feed.name, "events"_a = &types,
                            "include_values"_a = &feed.include_values,
                            "created_at"_a = &feed.created_at);
-    for (const auto& row : tx.Exec<"channel_feed_events">("id"_a = id, "org_id"_a = org_id,
-                           "types"_a = EventsOf(types), "monitors_max"_a = domain::kFeedMonitorsMax,
-                           "limit"_a = domain::kFeedEventsMax)) {
+    for (const auto& row :
+         tx.Exec<"channel_feed_events">("id"_a = id, "org_id"_a = org_id,
+         "types"_a = EventsOf(types), "monitors_max"_a = domain::kFeedMonitorsMax,
+         "looked_max"_a = domain::kFeedLookedMax, "limit"_a = domain::kFeedEventsMax)) {
       domain::FeedEvent& told = feed.events.emplace_back();
       Columns in(row);
       in.Into("monitor_name"_a = &told.monitor_name);

@@ -127,7 +127,8 @@ join organisation o on o.id = c.org_id
 where c.id = @id and c.kind = @kind and not o.locked
 
 -- name: channel_feed_events
--- The newest events of the monitors that name the channel; of so many monitors the newest ones.
+-- The newest changes and failed checks of the monitors that name the channel; of so many monitors the newest ones, and of
+-- each so many events. A completed check has an error, too, where a field could not be read: its outcome tells.
 with told as materialized (
   select m.id, m.name
   from monitor m
@@ -138,10 +139,16 @@ with told as materialized (
 select t.name as monitor_name, e.monitor_id, e.row_id, :told_columns
 from told t
 cross join lateral (
-  select :event_columns, monitor_id, row_id
-  from event
-  where event.monitor_id = t.id and event_type = any (@types::smallint[])
-  order by tick_id desc, event.id desc
+  select n.*
+  from (
+    select :event_columns, monitor_id, row_id
+    from event
+    where event.monitor_id = t.id and event_type = any (@types::smallint[])
+    order by tick_id desc, event.id desc
+    limit @looked_max
+  ) n
+  where n.event_type <> :event_error or coalesce((:outcome_of_event), :outcome_failed) = :outcome_failed
+  order by n.tick_id desc, n.id desc
   limit @limit
 ) e
 order by e.tick_id desc, e.id desc

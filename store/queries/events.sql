@@ -121,5 +121,17 @@ select s.last_tick_id as tick_id, s.outcome
 from :state_at
 where s.last_tick_id between @first and @last and s.outcome = any (@outcomes::int[])
 
+-- fragment: outcome_of_event
+-- The outcome of the check that a stored event n is of, by keys alone; null where it is not kept any more. A tick that is
+-- not recorded as a whole yet stands in the states of its rows.
+select coalesce(
+  (select get_byte(k.outcomes, p.position) from tick k
+   where k.monitor_id = p.monitor_id and k.tick_id = n.tick_id and length(k.outcomes) > p.position),
+  (select get_byte(l.outcomes, p.position % :block_rows - l.first) from check_log l
+   where l.monitor_id = p.monitor_id and l.block = p.position / :block_rows and l.tick_id = n.tick_id
+     and p.position % :block_rows >= l.first and p.position % :block_rows < l.first + length(l.outcomes)),
+  (select s.outcome from (:state_of_row) s where s.last_tick_id = n.tick_id))
+from monitor_row p where p.id = n.row_id
+
 -- fragment: tick_columns
 tick_id, trigger, due_at, started_at, finished_at, slots, row_count, outcomes, counts

@@ -23,10 +23,10 @@ class Watched:
         target = {"url": f"{receiver.url}/secret1234", **more.pop("target", {})}
         return self.tenant.post("/channels", {"name": kind, "kind": kind, "target": target, **more})
 
-    def watch(self, *channels):
+    def watch(self, *channels, **more):
         self.monitor = self.tenant.post("/monitors", {
             "name": "Titles", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{self.nginx.url}/page.html"}],
-            "struct": {"title": "css:title"}, "frequency": "30d", "channel_ids": [c["id"] for c in channels]})["id"]
+            "struct": {"title": "css:title", **more}, "frequency": "30d", "channel_ids": [c["id"] for c in channels]})["id"]
         wait_until("the first check", lambda: self.tenant.finished_ticks(self.monitor))
 
     def change(self, title):
@@ -237,3 +237,23 @@ def test_a_feed_is_read_with_its_token_alone_and_says_when_it_is_unchanged(watch
     assert watched.database.value("select count(*) from delivery") == 0
     assert watched.tenant.call("DELETE", f"/channels/{channel['id']}").status == 200
     assert call("GET", url).status == 404
+
+
+def test_a_feed_has_no_entry_of_a_check_that_completed(watched, vedette):
+    """One that completes has an error, too, where a field could not be read."""
+    channel = watched.tenant.post("/channels", {"name": "Feed", "kind": "feed"})
+    watched.watch(channel, broken="css:<<<")
+    watched.change("new")
+    wait_until("the change", lambda: len(watched.tenant.finished_ticks(watched.monitor)) == 2)
+    watched.change("new")
+    wait_until("no change", lambda: len(watched.tenant.finished_ticks(watched.monitor)) == 3)
+    assert watched.database.value("select count(*) from event where event_type = 1") == 3
+
+    def titles():
+        text = call("GET", vedette.api + channel["target"]["url"].removeprefix(vedette.api)).body.decode()
+        return [entry.split("<title>")[1].split("</title>")[0] for entry in text.split("<entry>")[1:]]
+    assert titles() == ["Titles: title changed"]
+    (watched.nginx.root / "page.html").unlink()
+    watched.tenant.post(f"/monitors/{watched.monitor}/trigger", {})
+    wait_until("the failure", lambda: len(watched.tenant.finished_ticks(watched.monitor)) == 4)
+    assert titles() == ["Titles: a row could not be checked", "Titles: title changed"]
