@@ -354,7 +354,10 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
   const store::ChannelMessage& message = found->second;
   if (!test && message.endpoint_id != n.endpoint_id) return Moved(waiting);
   if (message.is_paused && n.type != domain::NotificationType::kTest) {
-    return GiveUp(waiting, "channel_paused: the channel is paused");
+    return GiveUp(waiting, std::string(domain::kChannelPaused));
+  }
+  if (message.news.digest && message.news.digest->notifications == 0) {
+    return GiveUp(waiting, "digest_gone: what the digest told is not kept any more");
   }
   if (message.kind == domain::ChannelKind::kEmail) return Mail(waiting, message);
   if (!message.url) {

@@ -47,6 +47,9 @@ enum class ChannelStatus : std::uint8_t {
 };
 std::string_view ChannelStatusName(ChannelStatus status);
 
+// Why what waited for a channel was given up.
+inline constexpr std::string_view kChannelPaused = "channel_paused: the channel is paused";
+
 inline constexpr int kChannelsMax = 100;                // of an organisation
 inline constexpr std::size_t kMonitorChannelsMax = 10;  // of a monitor
 inline constexpr std::size_t kChannelNameCharsMax = 200;

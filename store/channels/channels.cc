@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "domain/channel/digest.h"
+#include "store/channels/digests_sql.h"
 #include "store/channels/recipients.h"
 #include "store/channels/recipients_sql.h"
 #include "store/channels/told_event.h"
@@ -76,6 +77,14 @@ std::optional<base::Timestamp> NextCutOf(const std::string& digest, base::Timest
 base::Uuid MailEndpoint(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id) {
   constexpr int kPort = 25;
   return EnsureEndpoint(tx, clock, org_id, {"smtp", "relay", kPort, ""});
+}
+
+// What waits for a channel that is paused ends with it, and can be replayed. What is being tried
+// finds out itself.
+void GiveUpWaiting(Transaction& tx, const base::Clock& clock, const base::Uuid& id) {
+  CutDigest(tx, clock, id);
+  tx.Exec<"channel_give_up">("id"_a = id, "question"_a = domain::NotificationType::kTest,
+                             "last_error"_a = domain::kChannelPaused);
 }
 
 // What channels of kind email are, once they are read.
@@ -178,6 +187,7 @@ std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,
       AskRecipients(tx, clock, org_id, id, MailEndpoint(tx, clock, org_id), *recipients);
       ForgetRecipients(tx, org_id);
     }
+    if (changed && change.is_active == false) GiveUpWaiting(tx, clock, id);
     if (changed) InsertAudit(tx, clock, OfChannel(audit, org_id, id));
     return changed;
   });

@@ -9,6 +9,7 @@
 #include "domain/channel/digest.h"
 #include "domain/monitor/enums.h"
 #include "domain/workflow/run_schedule.h"
+#include "store/channels/digests_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -30,20 +31,19 @@ std::optional<base::Timestamp> NextCut(const std::string& digest, std::int64_t w
   return readable != nullptr ? readable->NextAfter(now) : now + kUnreadable;
 }
 
-void Cut(Transaction& tx, const base::Clock& clock, const base::Uuid& channel_id,
-         const std::string& digest) {
+}  // namespace
+
+std::int64_t CutDigest(Transaction& tx, const base::Clock& clock, const base::Uuid& channel_id) {
   const base::Uuid digest_id = base::Uuid::V7(clock);
   const auto waited = ReadOne<std::int64_t>(
       tx.Exec<"digest_cut">("channel_id"_a = channel_id, "digest_id"_a = digest_id));
   if (waited > 0) {
     tx.Exec<"digest_deliver">("channel_id"_a = channel_id, "digest_id"_a = digest_id,
-                              "delivery_id"_a = base::Uuid::V7(clock),
+                              "delivery_id"_a = base::Uuid::V7(clock), "also_paused"_a = true,
                               "type"_a = domain::NotificationType::kChanged);
   }
-  tx.Exec<"digest_next">("id"_a = channel_id, "digest_at"_a = NextCut(digest, waited, clock.Now()));
+  return waited;
 }
-
-}  // namespace
 
 int CutDigests(Session& session, const base::Clock& clock) {
   return InTransaction(session, [&](Transaction& tx) {
@@ -52,7 +52,8 @@ int CutDigests(Session& session, const base::Clock& clock) {
       base::Uuid id;
       std::string digest;
       Columns(row).Into("id"_a = &id, "digest"_a = &digest);
-      Cut(tx, clock, id, digest);
+      const auto waited = CutDigest(tx, clock, id);
+      tx.Exec<"digest_next">("id"_a = id, "digest_at"_a = NextCut(digest, waited, clock.Now()));
       ++channels;
     }
     return channels;
@@ -81,7 +82,7 @@ namespace {
 void TellNotice(Transaction& tx, const base::Clock& clock, const base::Uuid& notice,
                 const base::Uuid& channel) {
   tx.Exec<"digest_deliver">("channel_id"_a = channel, "digest_id"_a = notice,
-                            "delivery_id"_a = base::Uuid::V7(clock),
+                            "delivery_id"_a = base::Uuid::V7(clock), "also_paused"_a = false,
                             "type"_a = domain::NotificationType::kFailed);
 }
 

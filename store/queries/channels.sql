@@ -54,6 +54,13 @@ set name = coalesce(@name, name), events = coalesce(@events::smallint[], events)
 where id = @id and org_id = @org_id
 returning :channel_columns
 
+-- name: channel_give_up
+-- What is pending for the channel, but for questions to its recipients, and for what an attempt is under way.
+update delivery
+set state = :delivery_dead_of_channel, lease_token = null, last_error = @last_error
+where channel_id = @id and state = :delivery_pending_of_channel and type <> @question
+  and (lease_token is null or available_at <= now())
+
 -- name: channel_delete
 -- Monitors may go on naming it: what is not there is told nothing.
 delete from channel where id = @id and org_id = @org_id returning id

@@ -15,7 +15,8 @@ with cut as (
 select count(*) from cut
 
 -- name: digest_deliver
--- One delivery, or one a recipient. It names the channel in the place of a monitor, and the digest in that of a row.
+-- One delivery, or one a recipient. It names the channel in the place of a monitor, and the digest in that of a row. What
+-- was gathered for a channel that is paused by now is given up when it is tried, and can be replayed.
 insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, state, available_at, channel_id,
                       recipient_id)
 select case when r.id is null then @delivery_id::uuid
@@ -28,7 +29,7 @@ cross join lateral (
   union all
   select a.id from recipient a where a.id = any (c.recipient_ids) and a.status = :recipient_confirmed
 ) r
-where c.id = @channel_id and c.status = :channel_active and c.endpoint_id is not null
+where c.id = @channel_id and (c.status = :channel_active or @also_paused::boolean) and c.endpoint_id is not null
 
 -- name: digest_next
 update channel set digest_at = @digest_at where id = @id

@@ -15,7 +15,7 @@ class Watched:
     """A tenant whose monitor of one page names channels; `change` makes its next check see another title."""
 
     def __init__(self, service, database, nginx):
-        self.database, self.nginx = database, nginx
+        self.service, self.database, self.nginx = service, database, nginx
         self.tenant = service.organisation()
         nginx.write("page.html", "<title>old</title>")
 
@@ -28,6 +28,16 @@ class Watched:
             "name": "Titles", "key_columns": ["n"], "rows": [{"n": 1, "url": f"{self.nginx.url}/page.html"}],
             "struct": {"title": "css:title", **more}, "frequency": "30d", "channel_ids": [c["id"] for c in channels]})["id"]
         wait_until("the first check", lambda: self.tenant.finished_ticks(self.monitor))
+
+    def listed(self, channel):
+        return self.tenant.get(f"/channels/{channel['id']}/deliveries")["deliveries"]
+
+    def set_active(self, channel, is_active):
+        self.tenant.post(f"/channels/{channel['id']}/update", {"is_active": is_active})
+
+    def replay(self, channel):
+        dead, = self.listed(channel)
+        assert self.service.as_operator("POST", f"/admin/v1/deliveries/{dead['id']}/replay", {}).status == 200
 
     def change(self, title):
         self.nginx.write("page.html", f"<title>{title}</title>")
@@ -159,6 +169,44 @@ def test_a_paused_channel_is_told_nothing_and_an_organisation_is_told_of_itself(
     delivered, = wait_until("its end", lambda: [
         d for d in watched.tenant.get(f"{path}/deliveries")["deliveries"] if d["state"] == "delivered"])
     assert delivered["event_type"] == "account.notice"
+
+
+def test_what_waits_for_a_channel_that_is_paused_is_given_up_and_can_be_replayed(watched):
+    answers = iter([500])
+    receivers = [Receiver(lambda request: next(answers, 204)), Receiver()]
+    channels = [watched.channel("webhook", receiver, events=["monitor.field.changed"], digest=digest)
+                for receiver, digest in zip(receivers, ("none", "weekly"))]
+    watched.watch(*channels)
+    watched.change("new")
+    wait_until("the retry", lambda: [d for d in watched.listed(channels[0]) if d["attempts"] and d["next_attempt_at"]])
+    for channel in channels:
+        watched.set_active(channel, False)
+        given_up, = watched.listed(channel)
+        assert given_up["state"] == "dead" and given_up["last_error"].startswith("channel_paused"), given_up
+        watched.set_active(channel, True)
+    watched.database.rows("update channel set digest_at = now() where digest <> 'none'")
+    wait_until("the cut", lambda: watched.database.value("select digest_at > now() from channel where digest <> 'none'"))
+    for channel in channels:
+        assert [d["state"] for d in watched.listed(channel)] == ["dead"]
+        watched.replay(channel)
+    told(receivers[0], 2)
+    body = json.loads(told(receivers[1])["body"])
+    assert (body["type"], body["notifications"]) == ("channel.digest", 1) and len(body["events"]) == 1
+    for receiver in receivers:
+        receiver.close()
+
+
+def test_a_digest_whose_events_are_not_kept_any_more_is_not_sent(watched, receiver):
+    channel = watched.channel("webhook", receiver, events=["monitor.field.changed"], digest="weekly")
+    watched.watch(channel)
+    watched.change("new")
+    wait_until("the change", lambda: watched.database.value("select count(*) from digest_event"))
+    watched.set_active(channel, False)
+    watched.set_active(channel, True)
+    watched.database.rows("delete from digest_event")
+    watched.replay(channel)
+    wait_until("its end", lambda: watched.listed(channel)[0]["last_error"].startswith("digest_gone"))
+    assert receiver.requests == []
 
 
 def test_what_waits_for_a_channel_that_is_deleted_is_given_up(watched):
