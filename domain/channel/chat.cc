@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace vedette::domain {
 
@@ -248,6 +249,26 @@ std::string ForDiscord(std::string_view text) {
   return escaped;
 }
 
+// Whether a person sees anything of it: no white space, and nothing that has no width.
+bool IsSeen(std::string_view text) {
+  const std::string folded = base::FoldSpace(text);
+  for (std::string_view rest = folded; !rest.empty();) {
+    std::uint32_t c = 0;
+    const std::size_t length = std::max<std::size_t>(base::DecodeUtf8(rest, &c), 1);
+    const bool has_no_width = c == ' ' || (c >= 0x200B && c <= 0x200F) ||
+                              (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
+                              c == 0xFEFF;
+    if (!has_no_width) return true;
+    rest.remove_prefix(length);
+  }
+  return false;
+}
+
+// Discord refuses a field whose name or value has nothing but white space.
+std::string DiscordField(std::string_view text) {
+  return IsSeen(text) ? ForDiscord(text) : "–";
+}
+
 int DiscordColour(NotificationType type) {
   constexpr int kRed = 0xC0392B;
   constexpr int kBlue = 0x2E6DA4;
@@ -266,8 +287,8 @@ std::string DiscordBody(const ChatMessage& message) {
   }
   Json fields = Json::array();
   for (const ChatLine& line : message.lines) {
-    fields.push_back({{"name", line.field.empty() ? "Error" : ForDiscord(line.field)},
-                      {"value", line.text.empty() ? "–" : ForDiscord(line.text)}});
+    fields.push_back({{"name", line.field.empty() ? "Error" : DiscordField(line.field)},
+                      {"value", DiscordField(line.text)}});
   }
   if (!fields.empty()) embed["fields"] = std::move(fields);
   if (message.left_out > 0) embed["footer"] = {{"text", MoreText(message)}};

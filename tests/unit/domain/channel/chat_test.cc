@@ -100,6 +100,15 @@ TEST(Chat, NothingOfAPageIsMarkupOrAMentionInDiscord) {
             R"(1 → \@everyone \<\@1\> \*\*b\*\* \[x\]\(y\))");
 }
 
+TEST(Chat, ANameOfWhichNothingIsSeenIsADashInDiscord) {
+  for (const char* name : {" ", "\n", "\u00A0\u3000", "\u200B \uFEFF"}) {
+    ChannelNews news = News();
+    news.events[0].field = name;
+    const Json body = base::ParseJsonOrThrow(DiscordBody(ChatMessageOf(news, "")));
+    EXPECT_EQ(body["embeds"][0]["fields"][0]["name"], "–");
+  }
+}
+
 TEST(Chat, WhatIsLongIsCutToTheLimitsOfEveryChat) {
   ChannelNews news = News(std::string(100000, '*'));
   news.monitor_name = std::string(1000, '_');
