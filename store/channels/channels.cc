@@ -177,11 +177,11 @@ std::optional<Channel> UpdateChannel(Session& session, const base::Clock& clock,
     const auto recipients = RecipientsOf(tx, clock, org_id, change.addresses);
     auto changed = FirstChannel(tx.Exec<"channel_update">(
         "id"_a = id, "org_id"_a = org_id, "name"_a = change.name, "events"_a = change.events,
-        "include_values"_a = change.include_values, "digest"_a = change.digest,
-        "tag"_a = change.tag, "sets_url"_a = change.url.has_value(), "url"_a = url.url,
-        "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id, "shown_url"_a = url.shown,
-        "endpoint_id"_a = url.endpoint_id, "recipient_ids"_a = recipients,
-        "is_active"_a = change.is_active,
+        "include_values"_a = change.include_values, "locale"_a = change.locale,
+        "digest"_a = change.digest, "tag"_a = change.tag, "sets_url"_a = change.url.has_value(),
+        "url"_a = url.url, "sealed_url"_a = url.sealed, "sealed_url_key_id"_a = url.key_id,
+        "shown_url"_a = url.shown, "endpoint_id"_a = url.endpoint_id,
+        "recipient_ids"_a = recipients, "is_active"_a = change.is_active,
         "digest_at"_a = change.digest ? NextCutOf(*change.digest, clock.Now()) : std::nullopt));
     if (changed && recipients) {
       AskRecipients(tx, clock, org_id, id, MailEndpoint(tx, clock, org_id), *recipients);

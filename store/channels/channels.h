@@ -82,6 +82,7 @@ struct ChannelChange {
   std::optional<std::vector<domain::NotificationType>> events;
   std::optional<std::string> digest;
   std::optional<bool> include_values;
+  std::optional<std::string> locale{};
   std::optional<std::vector<std::string>> addresses{};
   std::optional<bool> is_active{};  // false: it is paused (kSuspended), and told nothing
 };

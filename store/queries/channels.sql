@@ -47,7 +47,7 @@ set name = coalesce(@name, name), events = coalesce(@events::smallint[], events)
     sealed_url_key_id = case when @sets_url then @sealed_url_key_id else sealed_url_key_id end,
     shown_url = case when @sets_url then @shown_url else shown_url end,
     endpoint_id = case when @sets_url then @endpoint_id::uuid else endpoint_id end,
-    recipient_ids = coalesce(@recipient_ids::uuid[], recipient_ids),
+    locale = coalesce(@locale, locale), recipient_ids = coalesce(@recipient_ids::uuid[], recipient_ids),
     status = case @is_active::boolean when true then :channel_active when false then :channel_suspended else status end,
     status_reason = case @is_active when true then null when false then 'paused' else status_reason end,
     updated_at = now()

@@ -357,6 +357,7 @@ rest::Handled UpdateChannel(Call& call) {
   change.events = ReadEvents(&reader, &problems);
   change.digest = ReadDigest(&reader, found.kind);
   change.include_values = reader.Boolean("include_values", Presence::kOptional);
+  change.locale = reader.Text("locale", Presence::kOptional, 1, kWordCharsMax);
   change.is_active = reader.Boolean("is_active", Presence::kOptional);
   if (change.is_active && !has_target) reader.Refuse("is_active", "A feed is read, and not paused");
   if (reader.Has("kind")) reader.Refuse("kind", "The kind is fixed: make another channel");

@@ -170,6 +170,13 @@ TEST_F(ApiChannels, TheOrganisationIsToldOfItselfByThoseThatItNames) {
       "t");
 }
 
+TEST_F(ApiChannels, ItsLocaleIsChangedAndStaysWhereItIsLeftOut) {
+  const std::string path = "/channels/" + MakeId({{"locale", "en"}}) + "/update";
+  EXPECT_EQ(Ask("POST", path, Json{{"locale", "de"}}).body["locale"], "de");
+  EXPECT_EQ(Ask("POST", path, Json{{"name", "n"}}).body["locale"], "de");
+  EXPECT_EQ(Ask("POST", path, Json{{"locale", ""}}).status, 422);
+}
+
 TEST_F(ApiChannels, ATargetIsReplacedAsAWhole) {
   const std::string path =
       "/channels/" + MakeId({{"kind", "apprise"},
