@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "delivery/channel_request.h"
 #include "domain/auth/cell.h"
+#include "domain/channel/channel.h"
 #include "domain/channel/mail_relay.h"
 #include "domain/job/standard_webhooks.h"
 #include "domain/job/webhook.h"

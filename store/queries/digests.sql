@@ -58,10 +58,14 @@ cross join lateral (
 ) t
 
 -- name: digest_expire
--- What no delivery that may be replayed tells any more.
+-- What no delivery that may be replayed tells any more: it waited for at most a week. What waits still stays, but for a
+-- channel that was deleted.
 with gone as (
   delete from digest_event
   where (channel_id, n) in (select channel_id, n from digest_event
-                            where created_at < now() - @kept_h * interval '1 hour' order by created_at limit @limit)
+                            where created_at < now() - (@kept_h + 168) * interval '1 hour'
+                              and (digest_id is not null
+                                   or not exists (select from channel where channel.id = digest_event.channel_id))
+                            order by created_at limit @limit)
   returning 1)
 select count(*) from gone

@@ -123,6 +123,25 @@ TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
             "pending.example used.example");
 }
 
+TEST_F(MaintenanceTest, WhatADigestTellsIsKeptAsLongAsItMayBeReplayedAndWhatWaitsStays) {
+  const std::string channel = "'" + base::Uuid::V4().ToString() + "'";
+  Sql("insert into channel (id, org_id, name, kind, url, events) values (" + channel + ", '" +
+      org.ToString() + "', 'n', 0, 'https://a.example', '{0}')");
+  for (const std::string of : {channel, std::string("gen_random_uuid()")}) {
+    Sql("insert into digest_event (channel_id, monitor_id, row_id, event_group_id, type, "
+        "created_at, digest_id) select " +
+        of +
+        ", d, d, d, 0, now() - days * interval '1 day', case when cut then d end "
+        "from (select gen_random_uuid() as d, days, cut from unnest(array[36, 38]) days, "
+        "unnest(array[false, true]) cut) n");
+  }
+  EXPECT_TRUE(Maintain().failures.empty());
+  EXPECT_EQ(Sql("select count(*) from digest_event where channel_id = " + channel), "3")
+      << "a week more than the 30 days of a delivery, which begin when it is cut";
+  EXPECT_EQ(Sql("select count(*) from digest_event where channel_id <> " + channel), "2")
+      << "nothing waits for a channel that is not there";
+}
+
 // A scheduler plans while there is nothing yet, and goes by that plan when a receiver is down.
 TEST_F(MaintenanceTest, NothingThatIsPendingIsReadToForgetWhatIsDead) {
   Sql("analyze delivery");
