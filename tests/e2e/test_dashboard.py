@@ -38,6 +38,13 @@ def invitation(service, tenant, role, email=None, team_id=None):
     return answer.json["link"].split("#")[1]
 
 
+def another_owner(service, tenant):
+    """One who is not the last may go."""
+    token = invitation(service, tenant, "owner", "ada@example.com").split("/")[-1]
+    taken = call("POST", service.api + "/dashboard/invitation/take", {"token": token, "password": "correct horse battery"})
+    assert taken.status == 200, taken
+
+
 def deduping(tenant, name, source):
     """A workflow of two blocks, one of which drops rows that are there twice."""
     return tenant.post("/workflows/create_workflow", {"workflow_name": name, "workflow_definition": {
@@ -81,6 +88,26 @@ def test_members_walk_the_pages_of_their_role(service, database, nginx, modules,
              "hostile": HOSTILE, "marks": ["window.hacked", "find me", "by keyboard", "of a file", "Field sales",
                                            "team@example.com", "viewer@example.com", tenant.api_key[:14]]}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def test_pages_follow_their_session_and_change_what_was_touched(service, modules, tmp_path, receiver):
+    tenant = service.organisation(name="A name that is wider than a telephone " + "x" * 150)
+    hook = tenant.post("/channels", {"name": "by hook", "kind": "webhook", "target": {"url": receiver.url}})
+    tenant.post("/channels", {"name": "a feed", "kind": "feed"})
+    monitor = tenant.post("/monitors", {
+        "name": "odd names", "key_columns": ["n"], "rows": [{"n": "a"}], "frequency": "1h", "tags": ["one, two", '"quoted"'],
+        "struct": {"a=b": "css:h1", "x": "css:p[x=y]", '"q"': 'say "it"', "long": "What the page says\nof the price"},
+        "channel_ids": [hook["id"]]})
+    flow = deduping(tenant, "of a file", "webhook")
+    tenant.post(f"/workflows/{flow}/schedules", {"name": "twice", "cron": ["0 9 * * *", "0 18 * * *"], "webhook_payload": [{"n": 1}]})
+    another_owner(service, tenant)
+    given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
+             "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "monitor": monitor["id"],
+             "invitations": {"owner": invitation(service, tenant, "owner"),
+                             "other": invitation(service, service.organisation(name="Others"), "owner")}}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_changes_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
 

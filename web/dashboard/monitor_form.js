@@ -3,22 +3,12 @@
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
 import {button, checks, field, form, lines, say, timing} from './parts.js';
+import {structOf, structText, tagsOf, tagsText} from './monitor_text.js';
 import {pickerOf} from './picker.js';
 import {probeFields} from './probe_fields.js';
 
 const TRY_AFTER_MS = 800;  // since the last key
 const TRY_ROWS = 3;
-
-// "price = css:.price | number", one field a line; throws a sentence.
-export function structOf(text) {
-  return Object.fromEntries(lines(text).map(line => {
-    const at = line.indexOf('=');
-    if (at < 1) throw new Error(`"${line}" is no "field = description".`);
-    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-  }));
-}
-
-const tagsOf = text => text.split(',').map(tag => tag.trim()).filter(tag => tag !== '');
 
 function area(text, label) {
   const element = h('textarea', {spellcheck: 'false', 'aria-label': label});
@@ -70,13 +60,13 @@ function pickOnPage(struct, body) {
 }
 
 function sharedFields(m, channels) {
-  const struct = area(m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n'));
+  const struct = area(m && structText(m.watched));
   return {
     name: h('input', {required: true, maxlength: 200, value: m?.name ?? ''}),
     struct,
     probe: probeFields(m?.probe),
     when: timing('Every', {frequency: m?.frequency ?? '1d', ...m?.schedule}),
-    tags: h('input', {value: m?.tags.join(', ') ?? ''}),
+    tags: h('input', {value: m ? tagsText(m.tags) : ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
     channels: checks('Channels that are told, too', channels.map(c => [c.id, `${c.name} (${c.kind})`]), m?.channel_ids ?? []),
   };
@@ -87,8 +77,9 @@ const timesOf = (when, before) => when.clock() ? {schedule: {...before, ...when.
 
 const readChannels = async () => (await ask('GET', '/channels?limit=100')).channels;
 
-const rows = f => [field('Name', f.name), field('Watched fields', f.struct, 'One a line: price = css:.price | number'),
-  f.probe.element, f.when.fields, field('Tags', f.tags, 'With commas, at most 20'),
+const rows = f => [field('Name', f.name),
+  field('Watched fields', f.struct, 'One a line: price = css:.price | number; a name with = or a text of several lines in quotes'),
+  f.probe.element, f.when.fields, field('Tags', f.tags, 'With commas, at most 20; one that has a comma in quotes'),
   field('Webhook', f.webhook, 'An address that is told what changes; empty: no address'), f.channels.element];
 
 export async function newMonitor() {
@@ -121,23 +112,24 @@ export async function changeMonitor(id) {
   const [m, page, channels] = await Promise.all(
     [readMonitor(id), ask('GET', `/monitors/${id}/rows?limit=${TRY_ROWS}`), readChannels()]);
   const f = sharedFields(m, channels);
-  const asItWas = timesOf(f.when, m.schedule);
+  // By the name that the API has for it: what the fields say.
+  const said = () => ({
+    name: f.name.value, struct: f.struct.value, tags: f.tags.value, webhook_url: f.webhook.value || null,
+    channel_ids: f.channels.chosen(), probe: f.probe.read(), ...timesOf(f.when, m.schedule)});
+  const before = said();
   const order = struct => page.rows.length === 0 ? null
     : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct, probe: f.probe.read(), tier: m.tier};
   const body = () => order(structOf(f.struct.value));
   return h('div', null, h('h2', null, `Edit ${m.name}`),
     form([rows(f), pickOnPage(f.struct, order), tryAsTyped([f.struct, f.probe.input], body)], 'Save', async () => {
-      const change = {name: f.name.value, tags: tagsOf(f.tags.value), webhook_url: f.webhook.value || null,
-                      channel_ids: f.channels.chosen()};
-      const struct = structOf(f.struct.value);
-      if (JSON.stringify(struct) !== JSON.stringify(m.watched)) change.struct = struct;
-      // What is given takes the place of all that was, and forgets a kept session.
-      const probe = f.probe.read();
-      if (JSON.stringify(probe) !== JSON.stringify(m.probe)) change.probe = probe;
-      const times = timesOf(f.when, m.schedule);
-      if (JSON.stringify(times) !== JSON.stringify(asItWas)) Object.assign(change, times);
-      const saved = await ask('POST', `/monitors/${id}/update`, change);
-      say((saved.warnings ?? ['Saved.']).join(' '));
+      // What nobody touched is not sent: a field may not show all of it, and a probe that is given forgets a kept session.
+      const change = Object.fromEntries(Object.entries(said())
+        .filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(before[name])));
+      if ('struct' in change) change.struct = structOf(change.struct);
+      if ('tags' in change) change.tags = tagsOf(change.tags);
+      const changed = Object.keys(change).length > 0;
+      const saved = changed ? await ask('POST', `/monitors/${id}/update`, change) : {};
+      say((saved.warnings ?? [changed ? 'Saved.' : 'Nothing was changed.']).join(' '));
       location.hash = `#/monitors/${id}`;
     }));
 }
