@@ -27,6 +27,20 @@ class Tab extends Console {
     await this.title('Overview');
   }
 
+  // A try counts, and there are ten a minute.
+  async signIn(organisation) {
+    await this.field('E-mail address').fill('owner@example.com');
+    await this.field('Password').fill(PASSWORD);
+    await this.button('Sign in').click();
+    await this.title('Which organisation?');
+    await this.page.getByRole('button', {name: organisation}).click();
+  }
+
+  async signOut() {
+    await this.button('Sign out').click();
+    await this.title('Sign in');
+  }
+
   // Its rows have other fields and tags than a line or a comma can say; what nobody touched stays as it is.
   async changeANameAlone() {
     const monitor = `/monitors/${this.given.monitor}`;
@@ -54,6 +68,79 @@ class Tab extends Console {
     assert.deepEqual(more.watched, {...before.watched, more: 'css:b'});
     assert.deepEqual(more.tags.toSorted(), [...before.tags, 'third'].toSorted());
   }
+
+  // What another tab has done stands here at the next click, and nothing is done for the wrong organisation.
+  async signInInAnotherTab() {
+    await this.at('members');
+    await this.title('Members');
+    const other = new Tab(await this.page.context().newPage(), this.given);
+    await other.at('');
+    await other.signOut();
+    await other.signIn(/^Others/);
+    await other.title('Overview');
+    await this.field('E-mail address').fill('somebody@example.com');
+    await this.button('Invite').click();
+    await this.who('owner of Others');
+    await this.said('Another tab has signed in as owner@example.com, owner of Others.');
+    await this.look('dashboard-another-tab', ['light']);
+    assert.deepEqual((await this.read('/account/invitations')).invitations, []);
+    await other.signOut();
+    await other.signIn(/^A name/);
+    await other.title('Overview');
+    await this.nav('Monitors').click();
+    await this.who('owner of A name');
+    await this.said('Another tab has signed in');
+    // The same member again: nothing is to be said.
+    await this.at('channels');
+    await this.title('Channels');
+    await other.signOut();
+    await other.signIn(/^A name/);
+    await other.title('Overview');
+    await this.page.getByRole('row', {name: /^by hook/}).getByRole('button', {name: 'Test'}).click();
+    await this.said(/has (not )?taken it/);
+    await other.page.close();
+  }
+
+  // Forms, buttons and "Sign out" lead to the sign-in form, and from there back.
+  async endTheSession() {
+    const uses = {
+      keys: async () => {
+        await this.field('Name').fill('too late');
+        await this.button('Make a key').click();
+      },
+      channels: () => this.page.getByRole('row', {name: /^by hook/}).getByRole('button', {name: 'Test'}).click(),
+      sessions: () => this.button('Sign out').click(),
+    };
+    const cookies = await this.page.context().cookies();
+    for (const [page, use] of Object.entries(uses)) {
+      await this.at(page);
+      await this.page.locator(`#nav a[href="#/${page}"][aria-current=page]`).waitFor();
+      await this.page.locator('main table').first().waitFor();
+      await this.page.context().clearCookies();
+      await use();
+      await this.refused('Your session has ended.');
+      assert.equal(await this.page.locator('#nav').isVisible(), false);
+      if (page === 'keys') await this.look('dashboard-session-ended');
+      if (page !== 'sessions') await this.page.context().addCookies(cookies);
+      if (page !== 'sessions') await this.page.reload();
+    }
+    await this.signIn(/^A name/);
+    await this.title('Sessions');
+  }
+
+  // A role that is taken away takes what it may do from the page.
+  async loseTheRole() {
+    await this.at('members');
+    const row = this.page.getByRole('row', {name: /^owner@/});
+    await row.getByLabel('Role').selectOption('viewer');
+    await this.said('What you may do was changed: you are owner@example.com, viewer of A name');
+    await this.main('This page is for the role owner.');
+    assert.equal(await this.nav('Keys').count(), 0);
+    await this.look('dashboard-role-lost', ['light']);
+    await this.nav('Overview').click();
+    await this.title('Overview');
+    assert.equal(await this.page.locator('main > .bad').count(), 0);
+  }
 }
 
 async function main() {
@@ -67,6 +154,9 @@ async function main() {
     await tab.join(given.invitations.other);
     await tab.join(given.invitations.owner);
     await tab.changeANameAlone();
+    await tab.signInInAnotherTab();
+    await tab.endTheSession();
+    await tab.loseTheRole();
     assert.deepEqual(tab.problems.filter(text => !/status of (403|421)/.test(text)), []);
   } catch (error) {
     await tab.shot('failed-dashboard-changes').catch(() => {});

@@ -15,7 +15,7 @@ export class Refused extends Error {
   }
 }
 
-// The member who is signed in: {email, organisation, role, csrf_token}; null while nobody is.
+// The member who is signed in: {email, organisation, role, team, csrf_token}; null while nobody is.
 export const session = {
   now: null,
   // Whether this role may do what `role` may.
@@ -37,8 +37,8 @@ function send(method, path, body, headers = {}) {
                       signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
 }
 
-// The answer's JSON; throws Refused. Status 0: the API cannot be reached. A body that is a File is sent as CSV.
-export async function ask(method, path, body) {
+// The answer's JSON, whatever its status. A body that is a File is sent as CSV.
+async function exchange(method, path, body) {
   let answer;
   let text;
   try {
@@ -47,28 +47,68 @@ export async function ask(method, path, body) {
   } catch (e) {
     throw new Refused(0, e.name === 'TimeoutError' ? `no answer for ${ANSWER_MS_MAX / 1000} s` : 'the API cannot be reached');
   }
-  let json = null;
   try {
-    json = text === '' ? null : JSON.parse(text);
+    return {ok: answer.ok, status: answer.status, json: text === '' ? null : JSON.parse(text)};
   } catch {
     throw new Refused(answer.status, `an answer that is no JSON (status ${answer.status})`);
   }
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, json), json);
-  return json;
+}
+
+// The page goes, and with it who waits for an answer.
+const never = () => new Promise(() => {});
+
+// The session as the API knows it now, and null where nobody is signed in.
+export async function readSession() {
+  const {ok, status, json} = await exchange('GET', '/dashboard/session');
+  if (ok) return json;
+  if (status === 401) return null;
+  throw new Refused(status, reason(status, json), json);
+}
+
+const WHO = ['email', 'organisation', 'role', 'team'];
+
+// Reads the session again, which time, an owner or another tab may have changed. Where it is another one, true, and the page is told
+// by `vedette-session`, with the one before.
+export async function renewSession() {
+  const before = session.now;
+  session.now = await readSession();
+  if (WHO.every(name => before?.[name] === session.now?.[name])) return false;
+  dispatchEvent(new CustomEvent('vedette-session', {detail: before}));
+  return true;
+}
+
+// Throws what was refused, unless the page goes for it.
+async function refuse({status, json}) {
+  if ((status === 401 || status === 403) && session.now && await renewSession()) return never();
+  throw new Refused(status, reason(status, json), json);
+}
+
+// The answer's JSON; throws Refused. Status 0: the API cannot be reached.
+export async function ask(method, path, body) {
+  const token = session.now?.csrf_token;
+  const answer = await exchange(method, path, body);
+  if (answer.ok) return answer.json;
+  try {
+    return await refuse(answer);
+  } catch (e) {
+    // The same member has signed in again in another tab.
+    if (answer.json?.error === 'csrf_token_missing' && session.now?.csrf_token !== token) return ask(method, path, body);
+    throw e;
+  }
 }
 
 // The text or the screenshot of a snapshot as a Blob; null where there is none.
 export async function readSnapshot(id, part) {
   const answer = await send('GET', `/snapshots/${id}/${part}`);
   if (answer.status === 404) return null;
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  if (!answer.ok) return refuse({status: answer.status, json: await answer.json()});
   return answer.blob();
 }
 
 // A monitor without its rows, however many it has: they come last in the answer, and are not read.
 export async function readMonitor(id) {
   const answer = await send('GET', `/monitors/${id}`);
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
+  if (!answer.ok) return refuse({status: answer.status, json: await answer.json()});
   const reader = answer.body.getReader();
   const decoder = new TextDecoder();
   let text = '';

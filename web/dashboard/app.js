@@ -1,6 +1,6 @@
 // The dashboard of an organisation: which page the address names, and who is signed in.
 
-import {ask, session} from './api.js';
+import {ask, readSession, renewSession, session} from './api.js';
 import {audit} from './audit.js';
 import {channels} from './channels.js';
 import {deliveries} from './deliveries.js';
@@ -46,14 +46,16 @@ const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 const who = document.getElementById('who');
 let shown = 0;  // counts pages, so that one that comes late is dropped
+let ended = false;  // whether the sign-in form stands in a page's place as its session is over
+
+const whoIs = ({email, role, team, organisation}) => `${email}, ${role} of ${team ? `${team}, ` : ''}${organisation}`;
 
 function showNav(path) {
   nav.hidden = session.now === null;
   if (session.now === null) return replace(who);
   replace(nav, PAGES.filter(([, , role, name]) => name && session.may(role)).map(([pattern, , , name]) =>
     h('a', {href: `#/${pattern}`, 'aria-current': path.split('/')[0] === pattern ? 'page' : false}, name)));
-  replace(who, `${session.now.email}, ${session.now.role} of ${session.now.team ? `${session.now.team}, ` : ''}${session.now.organisation}`,
-    h('button', {type: 'button', click: () => guarded(leave)}, 'Sign out'));
+  replace(who, whoIs(session.now), h('button', {type: 'button', click: () => guarded(leave)}, 'Sign out'));
 }
 
 async function leave() {
@@ -64,8 +66,9 @@ async function leave() {
 // Nobody is signed in any more; what stands on the page goes.
 function left() {
   session.now = null;
+  ended = false;
   say('');
-  location.hash = '#/';
+  history.replaceState(null, '', '#/');
   show();
 }
 
@@ -74,7 +77,7 @@ async function pageOf(path, search) {
   if (invited) return invitation(invited[1], entered);
   const forgotten = /^reset\/(vd_rst_[0-9A-Za-z_]+)$/.exec(path);
   if (forgotten) return reset(forgotten[1]);
-  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, /^sorry\/([a-z]+)$/.exec(path)?.[1]);
+  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, ended ? 'ended' : /^sorry\/([a-z]+)$/.exec(path)?.[1]);
   for (const [pattern, page, role] of PAGES) {
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (!match) continue;
@@ -86,8 +89,29 @@ async function pageOf(path, search) {
 
 function entered(now) {
   session.now = now;
+  ended = false;
   say('');
   if (/^#\/(invitation|sorry|choose)/.test(location.hash)) history.replaceState(null, '', '#/');
+  show();
+}
+
+// The session is another one than the page was made for: it has ended, its role was changed, or another tab has signed in.
+function changed(before) {
+  ended = before !== null && session.now === null;
+  const now = session.now && whoIs(session.now);
+  if (!before || !now) say('');
+  else if (before.email === session.now.email && before.organisation === session.now.organisation) say(`What you may do was changed: you are ${now}.`);
+  else say(`Another tab has signed in as ${now}. This page shows that from here on.`);
+  show();
+}
+
+async function go() {
+  const turn = ++shown;
+  try {
+    if (await renewSession() || turn !== shown) return;
+  } catch {
+    // The page says why it cannot be read.
+  }
   show();
 }
 
@@ -99,11 +123,6 @@ async function show() {
   try {
     content = await pageOf(path, search);
   } catch (e) {
-    if (e.status === 401) {
-      session.now = null;
-      if (turn === shown) show();
-      return;
-    }
     content = h('p', {class: 'bad', role: 'alert'}, e.message);
   }
   if (turn !== shown) return;
@@ -113,11 +132,13 @@ async function show() {
 }
 
 try {
-  session.now = await ask('GET', '/dashboard/session');
+  session.now = await readSession();
 } catch {
   session.now = null;
 }
-addEventListener('hashchange', show);
+addEventListener('hashchange', go);
+addEventListener('visibilitychange', () => document.hidden || renewSession().catch(() => {}));
+addEventListener('vedette-session', event => changed(event.detail));
 addEventListener('vedette-left', left);
 addEventListener('vedette-entered', event => entered(event.detail));
 show();

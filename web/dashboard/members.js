@@ -27,6 +27,7 @@ export const members = () => withSecrets('Members', async made => {
       await ask('POST', `/account/members/${encodeURIComponent(m.email)}/update`, body);
       Object.assign(m, body);
       say('Changed.');
+      if (m.email === session.now.email) again();
     } catch (e) {
       select.value = select.getAttribute('aria-label') === 'Role' ? m.role : m.team_id ?? '';
       throw e;

@@ -7,6 +7,7 @@ import {button, field, form, say, sureButton} from './parts.js';
 import {makePasskey, showPasskey, waysIn} from './passkeys.js';
 
 const SORRY = {
+  ended: 'Your session has ended. Sign in again to go on.',
   expired: 'That sign-in took too long, or was begun in another browser.',
   refused: 'The identity provider did not say who you are.',
   unavailable: 'The identity provider cannot be reached.',
