@@ -128,6 +128,38 @@ class Tab extends Console {
     await this.title('Sessions');
   }
 
+  // The organisation has moved: the page of its cell is gone to, once.
+  async followTheOrganisation() {
+    await this.at('keys');
+    await this.title('Keys');
+    await this.page.context().route(/\/(account|dashboard\/(session|sign-in))/, async route => {
+      const headers = await route.request().allHeaders();
+      if (/^c[34]$/.test(headers['x-cell'])) return route.continue({headers: {...headers, 'x-cell': ''}});
+      await route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for cell c3', cell: 'c3'}});
+    });
+    await this.field('Name').fill('too late');
+    await this.button('Make a key').click();
+    await this.page.waitForURL(`${this.given.url}/dashboard?cell=c3#/keys`);
+    await this.title('Keys');
+    await this.page.goto(`${this.given.url}/dashboard#/keys`);
+    await this.page.waitForURL(`${this.given.url}/dashboard?cell=c3#/keys`);
+    await this.title('Keys');
+    // It has moved again, and the session is asked first.
+    await this.page.context().route('**/dashboard/session', route =>
+      route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for cell c4', cell: 'c4'}}), {times: 1});
+    await this.nav('Usage').click();
+    await this.page.waitForURL(`${this.given.url}/dashboard?cell=c4#/usage`);
+    await this.title('Usage');
+    // A cookie of another cell than the address names is none.
+    await this.page.context().route('**/dashboard/session', route =>
+      route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for the first cell', cell: ''}}));
+    await this.page.reload();
+    await this.title('Sign in');
+    await this.page.context().unrouteAll();
+    await this.page.goto(`${this.given.url}/dashboard`);
+    await this.title('Overview');
+  }
+
   // A role that is taken away takes what it may do from the page.
   async loseTheRole() {
     await this.at('members');
@@ -156,6 +188,7 @@ async function main() {
     await tab.changeANameAlone();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
+    await tab.followTheOrganisation();
     await tab.loseTheRole();
     assert.deepEqual(tab.problems.filter(text => !/status of (403|421)/.test(text)), []);
   } catch (error) {

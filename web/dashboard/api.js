@@ -57,11 +57,21 @@ async function exchange(method, path, body) {
 // The page goes, and with it who waits for an answer.
 const never = () => new Promise(() => {});
 
-// The session as the API knows it now, and null where nobody is signed in.
+// Goes to the page of the cell that a 421 names; false where this is its page.
+function goTo(named) {
+  if (typeof named !== 'string' || named === (cell ?? '')) return false;
+  location.replace(`${location.pathname}${query({cell: named})}${location.hash}`);
+  return true;
+}
+
+// The session as the API knows it now, and null where nobody is signed in. Before anybody was, an
+// address with a cell, and a link, name theirs, whatever the cookie is of.
 export async function readSession() {
   const {ok, status, json} = await exchange('GET', '/dashboard/session');
   if (ok) return json;
-  if (status === 401) return null;
+  const named = session.now === null && (cell !== null || /^#\/(invitation|reset)\//.test(location.hash));
+  if (status === 421 && !named && goTo(json?.cell)) return never();
+  if (status === 401 || status === 421) return null;
   throw new Refused(status, reason(status, json), json);
 }
 
@@ -79,6 +89,7 @@ export async function renewSession() {
 
 // Throws what was refused, unless the page goes for it.
 async function refuse({status, json}) {
+  if (status === 421 && goTo(json?.cell)) return never();
   if ((status === 401 || status === 403) && session.now && await renewSession()) return never();
   throw new Refused(status, reason(status, json), json);
 }
