@@ -69,6 +69,25 @@ class Tab extends Console {
     assert.deepEqual(more.tags.toSorted(), [...before.tags, 'third'].toSorted());
   }
 
+  // No overlap is what nobody means who empties a field.
+  async rollASecret() {
+    await this.at('signing');
+    const overlap = this.page.locator('input[type=number]');
+    await overlap.fill('');
+    await this.button('Roll').click();
+    assert.equal(await overlap.evaluate(input => input.validity.valueMissing), true);
+    await overlap.fill('0');
+    await this.look('dashboard-roll-at-once', ['light']);
+    await this.button('Roll').click();
+    const sure = this.page.getByRole('checkbox', {name: /ends at once/});
+    assert.equal(await sure.evaluate(input => input.validity.valueMissing), true);
+    const {signing_secrets: all} = await this.read('/account/signing-secrets');
+    assert.equal(all.length, 1, 'nothing was rolled');
+    await sure.check();
+    await this.button('Roll').click();
+    await this.page.locator('.once code').waitFor();
+  }
+
   // What another tab has done stands here at the next click, and nothing is done for the wrong organisation.
   async signInInAnotherTab() {
     await this.at('members');
@@ -186,6 +205,7 @@ async function main() {
     await tab.join(given.invitations.other);
     await tab.join(given.invitations.owner);
     await tab.changeANameAlone();
+    await tab.rollASecret();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
     await tab.followTheOrganisation();

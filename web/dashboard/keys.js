@@ -37,7 +37,13 @@ export const keys = () => withSecrets('Keys', async made => {
 
 export const signing = () => withSecrets('Signing secret', async made => {
   const {signing_secrets: secrets} = await ask('GET', '/account/signing-secrets');
-  const overlap = h('input', {type: 'number', min: 0, max: 72, value: 24});
+  const overlap = h('input', {type: 'number', min: 0, max: 72, value: 24, required: true});
+  const sure = h('input', {type: 'checkbox'});
+  const atOnce = h('label', {hidden: true}, sure, ' The present secret ends at once, and receivers that have only it refuse what comes');
+  overlap.addEventListener('input', () => {
+    sure.required = overlap.value !== '' && Number(overlap.value) === 0;
+    atOnce.hidden = !sure.required;
+  });
   const make = async (path, body) => {
     const secret = await ask('POST', path, body);
     await made(once('The signing secret', secret.secret, h('p', null, 'Give it to your receivers (docs/webhooks.md).')));
@@ -45,7 +51,7 @@ export const signing = () => withSecrets('Signing secret', async made => {
   return [
     secrets.length === 0
       ? form([h('p', null, 'Webhooks are not signed yet.')], 'Make a secret', () => make('/account/signing-secrets', {}))
-      : form([field('Hours in which the present one signs, too', overlap)], 'Roll',
+      : form([field('Hours in which the present one signs, too', overlap), atOnce], 'Roll',
         () => make('/account/signing-secrets/roll', {overlap_hours: Number(overlap.value)})),
     table('In force', [
       ['Secret', s => h('code', null, s.preview ?? '–')],
