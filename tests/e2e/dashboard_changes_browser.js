@@ -32,7 +32,7 @@ class Tab extends Console {
     await this.field('E-mail address').fill('owner@example.com');
     await this.field('Password').fill(PASSWORD);
     await this.button('Sign in').click();
-    await this.title('Which organisation?');
+    await this.choose();
     await this.page.getByRole('button', {name: organisation}).click();
   }
 
@@ -88,6 +88,11 @@ class Tab extends Console {
     await this.page.locator('.once code').waitFor();
   }
 
+  async readLists() {
+    await this.at('schedules');
+    await this.main('0 9 * * *; 0 18 * * *');
+  }
+
   // What another tab has done stands here at the next click, and nothing is done for the wrong organisation.
   async signInInAnotherTab() {
     await this.at('members');
@@ -118,6 +123,15 @@ class Tab extends Console {
     await this.page.getByRole('row', {name: /^by hook/}).getByRole('button', {name: 'Test'}).click();
     await this.said(/has (not )?taken it/);
     await other.page.close();
+  }
+
+  // A long name is no wider than a telephone.
+  async choose() {
+    await this.title('Which organisation?');
+    await this.look('dashboard-choose-a-long-name', ['light']);
+    await this.page.setViewportSize(PHONE);
+    await this.look('dashboard-phone-choose-a-long-name', ['light']);
+    await this.page.setViewportSize(DESKTOP);
   }
 
   // Forms, buttons and "Sign out" lead to the sign-in form, and from there back.
@@ -206,6 +220,7 @@ async function main() {
     await tab.join(given.invitations.owner);
     await tab.changeANameAlone();
     await tab.rollASecret();
+    await tab.readLists();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
     await tab.followTheOrganisation();

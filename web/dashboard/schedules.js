@@ -51,7 +51,7 @@ export async function schedules(filter) {
     table('Schedules of workflows', [
       ['Name', s => s.name],
       ['Workflow', s => s.workflow],
-      ['When', s => s.cron ? [h('code', null, s.cron), ` ${s.time_zone}`] : `every ${s.frequency}`],
+      ['When', s => s.cron ? [h('code', null, [s.cron].flat().join('; ')), ` ${s.time_zone}`] : `every ${s.frequency}`],
       ['Next', s => when(s.next_run_times[0])],
       ['State', s => [s.is_active ? badge('active', 'good') : badge('paused', 'warn'), s.paused_message && ` ${s.paused_message}`]],
       may && ['Actions', actions],
