@@ -88,6 +88,19 @@ class Tab extends Console {
     await this.page.locator('.once code').waitFor();
   }
 
+  async pauseAChannel() {
+    await this.at('channels');
+    const row = this.page.getByRole('row', {name: /^by hook/});
+    await row.getByRole('button', {name: 'Pause', exact: true}).click();
+    await row.getByRole('button', {name: /^Pause it\?/}).click();
+    await row.getByText('suspended').waitFor();
+    await this.look('dashboard-channel-paused', ['light']);
+    await row.getByRole('button', {name: 'Resume'}).click();
+    await this.said('Resumed.');
+    await row.getByRole('button', {name: 'Pause', exact: true}).waitFor();
+    assert.equal(await this.page.getByRole('row', {name: /^a feed/}).getByRole('button', {name: 'Pause'}).count(), 0);
+  }
+
   async readLists() {
     await this.at('schedules');
     await this.main('0 9 * * *; 0 18 * * *');
@@ -220,6 +233,7 @@ async function main() {
     await tab.join(given.invitations.owner);
     await tab.changeANameAlone();
     await tab.rollASecret();
+    await tab.pauseAChannel();
     await tab.readLists();
     await tab.signInInAnotherTab();
     await tab.endTheSession();

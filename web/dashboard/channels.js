@@ -36,11 +36,19 @@ function where(channel) {
 }
 
 function actions(channel) {
+  const turn = is_active => async () => {
+    const now = await ask('POST', `/channels/${channel.id}/update`, {is_active});
+    const still = is_active && now.status !== 'active';
+    say(still ? `It is ${now.status}: ${now.status_reason ?? 'nobody has confirmed it yet'}` : is_active ? 'Resumed.' : 'Paused.');
+    again();
+  };
   return h('div', {class: 'buttons'},
     channel.kind !== 'feed' && button('Test', async () => {
       const test = await ask('POST', `/channels/${channel.id}/test`, {});
       say(test.delivered ? 'It has taken it.' : `It has not taken it: ${test.error ?? test.status_code}`);
     }),
+    channel.kind !== 'feed' && (channel.status === 'suspended' ? button('Resume', turn(true))
+      : sureButton('Pause', 'Pause it? What waits for it is given up.', turn(false))),
     sureButton('Delete', 'Delete it? Monitors tell it no more.', async () => {
       await ask('DELETE', `/channels/${channel.id}`);
       say('Deleted.');
