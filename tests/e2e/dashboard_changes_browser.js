@@ -104,6 +104,14 @@ class Tab extends Console {
   async readLists() {
     await this.at('schedules');
     await this.main('0 9 * * *; 0 18 * * *');
+    for (const wrong of ['usage?from=2026-11-20&to=2026-11-01', 'usage?group_by=nope', 'monitors?status=nope']) {
+      await this.at(wrong);
+      await this.page.locator('main p.bad').waitFor();
+      await this.page.locator('main form.filter').waitFor();
+    }
+    await this.at('usage?from=2026-11-20&to=2026-11-01');
+    await this.page.locator('main p.bad').waitFor();
+    await this.look('dashboard-usage-refused', ['light']);
   }
 
   // What another tab has done stands here at the next click, and nothing is done for the wrong organisation.

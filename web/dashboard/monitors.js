@@ -2,7 +2,7 @@
 
 import {session} from './api.js';
 import {badge, h, number, statusBadge, when} from './dom.js';
-import {field, list, tagList} from './parts.js';
+import {field, list, orWhy, tagList} from './parts.js';
 
 const STATUSES = ['', 'active', 'paused', 'starting', 'failed', 'cancelled'];
 
@@ -26,7 +26,7 @@ export async function monitors(filter) {
   return h('div', null, h('h2', null, 'Monitors'),
     session.may('member') && h('p', null, h('a', {href: '#/monitors/new'}, 'New monitor')),
     filterForm(filter),
-    await list({path: '/monitors', filter, name: 'monitors', caption: 'Monitors', empty: 'None that match.', columns: [
+    await orWhy(() => list({path: '/monitors', filter, name: 'monitors', caption: 'Monitors', empty: 'None that match.', columns: [
       ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
       ['Status', m => [statusBadge(m.status), m.failing_since && [' ', badge('failing', 'bad')],
         m.waiting_for && [' ', badge('waits for credits', 'warn')]]],
@@ -35,5 +35,5 @@ export async function monitors(filter) {
       ['Every', m => m.schedule ? 'by the clock' : m.frequency],
       ['Last check', m => when(m.last_run_at)],
       ['Next', m => when(m.next_run_times[0])],
-    ]}));
+    ]})));
 }

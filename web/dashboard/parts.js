@@ -42,6 +42,15 @@ export async function guarded(work) {
   }
 }
 
+// What `work` makes, or why it was refused: for what stands below the form of a filter, which stays.
+export async function orWhy(work) {
+  try {
+    return await work();
+  } catch (e) {
+    return h('p', {class: 'bad', role: 'alert'}, e.message);
+  }
+}
+
 export function button(text, work, kind) {
   const self = h('button', {type: 'button', class: kind, click: async () => {
     if (self.getAttribute('aria-busy') === 'true') return;
