@@ -49,6 +49,15 @@ std::vector<base::Uuid> OrganisationsOf(Transaction& tx, const std::string& emai
   return all;
 }
 
+// Whether a link to a new password is good still: its person may have gone, or have become a member
+// elsewhere, since it was made.
+bool MayReset(Transaction& tx, OneTimePurpose purpose, const Binding& binding) {
+  if (!binding.email || !binding.org_id) return false;
+  const auto all = OrganisationsOf(tx, *binding.email);
+  if (std::find(all.begin(), all.end(), *binding.org_id) == all.end()) return false;
+  return purpose == OneTimePurpose::kReset || all.size() == 1;
+}
+
 // Another password, after which nobody is signed in by the one before.
 void SetPassword(Transaction& tx, const std::string& email, const std::string& password) {
   tx.Exec<"password_change">("email"_a = email, "password"_a = password);
@@ -201,25 +210,26 @@ ResetLink MakeReset(Session& session, const base::Clock& clock, const base::Uuid
 }
 
 std::optional<std::string> FindReset(Session& session, const std::string& token) {
-  for (const auto purpose : {OneTimePurpose::kReset, OneTimePurpose::kOwnerReset}) {
-    if (auto found = FindOneTimeSecret(session, purpose, token)) return found->email;
-  }
-  return std::nullopt;
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<std::string> {
+    for (const auto purpose : {OneTimePurpose::kReset, OneTimePurpose::kOwnerReset}) {
+      const auto found = ReadBinding(tx.Exec<"onetime_find">(
+          "secret_sha256"_a = Bytea(OneTimeHash(token)), "purpose"_a = static_cast<int>(purpose)));
+      if (found && MayReset(tx, purpose, *found)) return found->email;
+    }
+    return std::nullopt;
+  });
 }
 
 bool TakeReset(Session& session, const base::Clock& clock, const std::string& token,
                const std::string& password, AuditEntry audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    auto binding = Take(tx, OneTimePurpose::kReset, token);
-    const bool by_owner = !binding;
-    if (!binding) binding = Take(tx, OneTimePurpose::kOwnerReset, token);
-    if (!binding || !binding->email || !binding->org_id) return false;
+    OneTimePurpose purpose = OneTimePurpose::kReset;
+    auto binding = Take(tx, purpose, token);
+    if (!binding) binding = Take(tx, purpose = OneTimePurpose::kOwnerReset, token);
+    if (!binding || !binding->email) return false;
     const std::string& email = *binding->email;
     tx.Exec<"ways_lock">("email"_a = email);
-    // He may have gone, or have become a member elsewhere, since the link was made.
-    const auto all = OrganisationsOf(tx, email);
-    if (std::find(all.begin(), all.end(), *binding->org_id) == all.end()) return false;
-    if (by_owner && all.size() > 1) return false;
+    if (!MayReset(tx, purpose, *binding)) return false;
     tx.Exec<"passkeys_delete">("email"_a = email);
     SetPassword(tx, email, password);
     audit.org_id = *binding->org_id;

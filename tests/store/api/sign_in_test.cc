@@ -247,6 +247,16 @@ TEST_F(ApiPasskeys, AnOwnerDoesNotOpenTheOtherOrganisationsOfAMember) {
   EXPECT_EQ(SignIn("ada@example.com").status, 200);
 }
 
+TEST_F(ApiPasskeys, ALinkToANewPasswordOfOneWhoWasRemovedIsNotOpened) {
+  Take(Invite("ada@example.com", "viewer"));
+  const std::string member = "/account/members/ada%40example.com";
+  const std::string link = Ask("POST", member + "/reset", Json::object()).body["link"];
+  const Json token{{"token", link.substr(link.find("vd_rst_"))}};
+  EXPECT_EQ(Post("/dashboard/reset", token).status, 200);
+  ASSERT_EQ(Ask("DELETE", member).status, 200);
+  EXPECT_EQ(Post("/dashboard/reset", token).status, 404);
+}
+
 // Members of one team.
 
 TEST_F(ApiPasskeys, AMemberOfATeamSeesWhatIsTheTeamsAndAChangeHoldsAtOnce) {
