@@ -35,12 +35,14 @@ Reply InvalidCursor() {
   return ErrorReply(400, "invalid_cursor", "the cursor is not one that this list gave out");
 }
 
+std::string CellName(std::string_view cell) {
+  return cell.empty() ? "the first cell" : "cell " + std::string(cell);
+}
+
 Reply WrongCell(std::string_view cell) {
-  const std::string which =
-      cell.empty() ? std::string("the first cell") : "cell " + std::string(cell);
   return {421,
           base::DumpJson({{"error", "wrong_cell"},
-                          {"message", "this request is for " + which + ": send it there"},
+                          {"message", "this request is for " + CellName(cell) + ": send it there"},
                           {"cell", cell}}),
           {{std::string(kCellHeader), std::string(cell)}}};
 }

@@ -16,6 +16,7 @@
 #include "config/parts.h"
 #include "config/server_config.h"
 #include "domain/text/limits.h"
+#include "store/place.h"
 
 namespace vedette::admin {
 
@@ -102,6 +103,35 @@ bool HasIds(const rest::Match<Call>& match) {
                      [](const std::string& value) { return base::Uuid::Parse(value).has_value(); });
 }
 
+// What is changed here of an organisation that lives elsewhere would do nothing where it works.
+bool ChangesOrganisation(const rest::Route<Call>& route) {
+  return route.method != "GET" && route.pattern.starts_with("/admin/v1/orgs/{id}");
+}
+
+rest::Reply Away(const store::OrganisationPlace& place) {
+  if (place.lives_at) {
+    return rest::JsonReply(409, {{"error", "organisation_elsewhere"},
+                                 {"message", fmt::format("the organisation lives at {}: ask there",
+                                                         rest::CellName(*place.lives_at))},
+                                 {"cell", *place.lives_at}});
+  }
+  return rest::ErrorReply(
+      409, "organisation_moving",
+      fmt::format("the organisation is locked for its move to another cell, which should end "
+                  "before {}: ask there afterwards, or take it back by vedette ctl org-move",
+                  base::FormatTimestamp(*place.moving_until)));
+}
+
+// Answers a request that may be answered, unless what it would change is another cell's.
+rest::Handled Answer(Call& call, const rest::Route<Call>& route) {
+  try {
+    if (ChangesOrganisation(route)) store::CheckIsHere(call.session(), call.Id(0));
+    return route.handler(call);
+  } catch (const store::OrganisationAway& away) {
+    return Away(away.place());
+  }
+}
+
 }  // namespace
 
 // Lets a caller do what his role may: the answer where it may not, or where there is no such thing,
@@ -112,8 +142,9 @@ rest::Handled Admin::Impl::Admit(const Call& call, const rest::Match<Call>& matc
   if (!HasIds(match)) {
     return rest::ErrorReply(404, "not_found", "nothing has an id that is not a UUID");
   }
-  rest::GatherBody(call.answer, {}, [this, call, handler = match.route->handler] {
-    rest::ServeLater<Call>(parts.pool, std::nullopt, call, handler);
+  rest::GatherBody(call.answer, {}, [this, call, route = match.route] {
+    rest::ServeLater<Call>(parts.pool, std::nullopt, call,
+                           [route](Call& again) { return Answer(again, *route); });
   });
   return rest::Parked{};
 }

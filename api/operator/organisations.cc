@@ -131,14 +131,8 @@ rest::Handled PatchOrganisation(Call& call) {
   if (change.locked) detail["locked"] = *change.locked;
   if (change.features) detail["features"] = *change.features;
   audit.detail = std::move(detail);
-  try {
-    if (!store::ChangeOrganisation(call.session(), call.parts.clock, call.Id(0), change, audit)) {
-      return NoOrganisation();
-    }
-  } catch (const store::OrganisationMoves&) {
-    return rest::ErrorReply(409, "organisation_moving",
-                            "the organisation is locked for its move to another cell, or lives "
-                            "there: vedette ctl org-move unlocks it");
+  if (!store::ChangeOrganisation(call.session(), call.parts.clock, call.Id(0), change, audit)) {
+    return NoOrganisation();
   }
   call.parts.signals.Raise(store::Signal::kDue);
   return GetOrganisation(call);

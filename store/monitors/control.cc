@@ -5,6 +5,7 @@
 #include "store/audit.h"
 #include "store/checks/ticks_sql.h"
 #include "store/monitors/logins.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -248,11 +249,11 @@ bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::
     bool locked_before = false;
     std::vector<std::string> features_before;
     bool ran = false;
-    bool moves = false;
+    OrganisationPlace place;
     Columns(rows.at(0))
         .Into("locked"_a = &locked_before, "features"_a = &features_before, "monitors_run"_a = &ran,
-              "moves"_a = &moves);
-    if (moves) throw OrganisationMoves();
+              "lives_at"_a = &place.lives_at, "moving_until"_a = &place.moving_until);
+    CheckIsHere(place);
     const bool runs = ReadOne<bool>(tx.Exec<"organisation_set_control">(
         "org_id"_a = org_id, "locked"_a = change.locked.value_or(locked_before),
         "features"_a = change.features.value_or(features_before)));

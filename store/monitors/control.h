@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,10 +92,8 @@ struct OrganisationChange {
   std::optional<std::vector<std::string>> features;
 };
 
-// It is locked for a move to another cell, or lives at another one: who moves it unlocks it.
-struct OrganisationMoves : std::exception {};
 // False when there is no such organisation. Stops or restores its monitors' schedules accordingly.
-// Throws OrganisationMoves.
+// Throws OrganisationAway (store/place.h): who moves it unlocks it.
 bool ChangeOrganisation(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                         const OrganisationChange& change, const std::optional<AuditEntry>& audit);
 

@@ -11,6 +11,13 @@ on conflict do nothing
 -- name: cell_of_org
 select cell from cell_directory where org_id = @org_id
 
+-- name: place_read
+select lives_at, moving_until from organisation where id = @org_id
+
+-- name: place_hold
+-- For share: the lock of a move waits for this, or this for the lock.
+select lives_at, moving_until from organisation where id = @org_id for share
+
 -- name: cell_of_moved_key
 select d.cell
 from moved_key m

@@ -21,7 +21,7 @@ for no key update of m for update of s
 select pg_logical_emit_message(true, 'vedette', ''::text)
 
 -- name: organisation_lock
-select locked, features, monitors_run, moving_until is not null or lives_at is not null as moves from organisation
+select locked, features, monitors_run, lives_at, moving_until from organisation
 where id = @org_id for no key update
 
 -- name: organisation_set_control

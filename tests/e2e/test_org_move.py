@@ -25,6 +25,7 @@ OTHER_KEY = "5a" * 32
 NULL_TIER = {"VEDETTE_PROBES_HIGH_KIND": "null", "VEDETTE_PRICES_HIGH": "1", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.001"}
 
 
+
 @pytest.fixture
 def cells(binary, postgres, tmp_path):
     """The two fleets, each with its database; the second has another encryption key."""
@@ -152,6 +153,46 @@ def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, n
     assert old_database.value("SELECT count(*) FROM monitor_row") == 0
     answer = tenant.call("GET", f"/monitors/{monitor}")
     assert (answer.status, answer.json["cell"]) == (421, "c3")
+
+
+def operators_changes(key, client):
+    """What an operator may change of an organisation that has this key and this OAuth client: (method, path, body)."""
+    return [("PATCH", "", {"locked": False}), ("PATCH", "", {"external_id": "late"}), ("POST", "/credits", {"amount": 5, "reason": "late"}),
+            ("POST", "/teams", {"name": "late"}), ("POST", "/api-keys", {"name": "late"}), ("DELETE", f"/api-keys/{key}", None),
+            ("POST", "/oauth-clients", {"name": "late"}), ("POST", f"/oauth-clients/{client}/revoke-tokens", {}),
+            ("DELETE", f"/oauth-clients/{client}", None), ("POST", "/sessions", {"user_id": "late"}),
+            ("POST", "/invitations", {"email": "late@example.com", "role": "member"}),
+            ("POST", "/signing-secrets/rotate", {"overlap_hours": 0})]
+
+
+def test_an_operators_change_is_refused_where_it_would_do_nothing(binary, cells, tmp_path):
+    (old, old_database), (new, new_database) = cells
+    tenant = old.organisation()
+    path = f"/admin/v1/orgs/{tenant.org_id}"
+    key = old.as_operator("GET", path + "/api-keys").json["items"][0]["id"]
+    client = old.as_operator("POST", path + "/oauth-clients", {"name": "robot"}).json["client_id"]
+    changes = operators_changes(key, client)
+
+    kill_at(command(binary, old, new_database, tmp_path, tenant.org_id), "locked for writing")
+    for method, more, body in changes:
+        refused = old.as_operator(method, path + more, body)
+        assert (refused.status, refused.json["error"]) == (409, "organisation_moving"), (method, more, refused)
+        assert new.as_operator(method, path + more, body).json["cell"] == "", "what was copied is not there yet"
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--abort"))
+    assert old.as_operator("POST", path + "/api-keys", {"name": "after"}).status == 201
+
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id))
+    for method, more, body in changes:
+        refused = old.as_operator(method, path + more, body)
+        assert (refused.status, refused.json["error"], refused.json["cell"]) == (409, "organisation_elsewhere", "c3"), (method, more, refused)
+        assert "lives at cell c3: ask there" in refused.json["message"]
+    assert old.as_operator("GET", path + "/api-keys").status == 200
+    moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
+    assert moved.call("GET", "/credits").status == 200
+    assert new.as_operator("DELETE", f"{path}/api-keys/{key}").status == 204
+    assert moved.call("GET", "/credits").status == 401
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--remove", "--grace-h", "0"))
+    assert old_database.value("SELECT count(*) FROM organisation") == 0
 
 
 class Writer:
