@@ -18,6 +18,7 @@
 #include "config/parts.h"
 #include "config/server_config.h"
 #include "domain/auth/jwt.h"
+#include "store/place.h"
 
 namespace vedette::api {
 namespace {
@@ -257,7 +258,11 @@ struct Api::Impl {
               std::move(work->match.params),
               rest::BodyBytesMax(route, parts.config.api.body_bytes_max),
               work->caller};
-    return route.handler(call);
+    try {
+      return route.handler(call);
+    } catch (const store::OrganisationAway& away) {
+      return AwayReply(away.place());
+    }
   }
 
   // A document, which everybody gets.

@@ -274,6 +274,10 @@ rest::Reply OrganisationMoves(base::Timestamp until) {
   return reply;
 }
 
+rest::Reply AwayReply(const store::OrganisationPlace& place) {
+  return place.lives_at ? rest::WrongCell(*place.lives_at) : OrganisationMoves(*place.moving_until);
+}
+
 // An organisation that is locked for a move reads, and writes afterwards.
 void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
   if (!caller.organisation_moving_until || route.method == "GET") return;

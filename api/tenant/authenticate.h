@@ -10,6 +10,7 @@
 #include "config/config_fwd.h"
 #include "domain/auth/jwt.h"
 #include "store/accounts/auth.h"
+#include "store/place.h"
 
 namespace vedette::api {
 
@@ -44,6 +45,8 @@ std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Sessi
                                          const base::Uuid& org_id);
 // The 503 to a caller who would write while the organisation moves to another cell.
 rest::Reply OrganisationMoves(base::Timestamp until);
+// What the store's OrganisationAway comes to: the 421 or that 503.
+rest::Reply AwayReply(const store::OrganisationPlace& place);
 // The 421 of a request that says by kCellHeader that it is for another cell, or whose link, or
 // whose cursor beside `credential`, another cell gave out, with no look at the database. A cursor
 // may be of the cell that the credential names: it has come here with its organisation. Pure.

@@ -8,6 +8,7 @@
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
 #include "store/audit.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -151,7 +152,7 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   audit.org_id = org_id;
   audit.detail = base::Json{{"user_id", order.user_id}, {"ttl_s", order.ttl.count()}};
   made.kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (!HoldHere(tx, org_id)) return Kind::kNoOrganisation;
     if (order.team_id &&
         tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;

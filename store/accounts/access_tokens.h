@@ -85,6 +85,7 @@ struct SessionOutcome {
   std::string token;  // readable only here
   base::Timestamp expires_at;
 };
+// Throws OrganisationAway (store/place.h).
 SessionOutcome CreateSession(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                              const NewSession& order, AuditEntry audit);
 

@@ -8,6 +8,7 @@
 #include "domain/auth/cell.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -91,10 +92,13 @@ std::optional<Invitation> FindInvitationBy(Session& session, const std::string& 
     const auto rows = tx.Exec<"invitation_find">("token_sha256"_a = Bytea(token_sha256));
     if (rows.empty()) return std::nullopt;
     Invitation found;
+    OrganisationPlace place;
     Columns(rows.at(0))
         .Into("org_id"_a = &found.org_id, "email"_a = &found.email, "role"_a = &found.role,
-              "organisation"_a = &found.organisation, "password"_a = &found.password,
+              "organisation"_a = &found.organisation, "lives_at"_a = &place.lives_at,
+              "moving_until"_a = &place.moving_until, "password"_a = &found.password,
               "has_passkey"_a = &found.has_passkey);
+    CheckIsHere(place);
     return found;
   });
 }
@@ -134,6 +138,7 @@ bool AcceptInvitation(Session& session, const base::Clock& clock, const std::str
     std::optional<base::Uuid> team_id;
     Columns(taken.at(0))
         .Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role, "team_id"_a = &team_id);
+    HoldHere(tx, org_id);
     if (!AdmitHolder(tx, clock, email, shows)) return false;
     tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role,
                               "team_id"_a = team_id, "by_provider"_a = shows.by_provider);
@@ -176,7 +181,8 @@ Person FindPerson(Session& session, const std::string& email) {
     for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
       Membership& one = person.memberships.emplace_back();
       Columns(row).Into("org_id"_a = &one.org_id, "organisation"_a = &one.organisation,
-                        "role"_a = &one.role, "by_provider"_a = &one.by_provider);
+                        "lives_at"_a = &one.lives_at, "role"_a = &one.role,
+                        "by_provider"_a = &one.by_provider);
     }
     return person;
   });
@@ -191,6 +197,7 @@ void ClaimMembership(Session& session, const base::Clock& clock, const std::stri
                                                   "team_id"_a = team_id, "email"_a = email);
     if (rows.empty()) return;
     audit.org_id = ReadOne<base::Uuid>(rows);
+    HoldHere(tx, *audit.org_id);
     audit.target = email;
     audit.detail = RoleAndTeam(domain::MemberRole::kMember, team_id);
     InsertAudit(tx, clock, audit);
@@ -265,8 +272,9 @@ void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid&
     std::set<base::Uuid> organisations{org_id};
     for (const auto& row : tx.Exec<"membership_all">("email"_a = user_id)) {
       base::Uuid one;
-      Columns(row).Into("org_id"_a = &one);
-      organisations.insert(one);
+      std::optional<std::string> lives_at;
+      Columns(row).Into("org_id"_a = &one, "lives_at"_a = &lives_at);
+      if (!lives_at) organisations.insert(one);
     }
     for (const base::Uuid& one : organisations) {
       tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(one, user_id));

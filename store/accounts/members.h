@@ -55,7 +55,8 @@ struct Invitation {
   // Whether a holder of the link alone is let in: he says what he signs in with from then on.
   bool is_new() const { return !password && !has_passkey; }
 };
-// By the SHA-256 of its token, which is what the second function makes of the token.
+// By the SHA-256 of its token, which is what the second function makes of the token. They throw
+// OrganisationAway (store/place.h).
 std::optional<Invitation> FindInvitationBy(Session& session, const std::string& token_sha256);
 std::optional<Invitation> FindInvitation(Session& session, const std::string& token);
 
@@ -69,7 +70,8 @@ struct HolderShows {
 };
 // Takes the invitation and makes its holder a member. Of two calls with one token one is true.
 // False, and the invitation is spent, where the address has got something else to sign in with
-// since it was looked up, or his passkey could not be kept.
+// since it was looked up, or his passkey could not be kept. Throws OrganisationAway, and the
+// invitation stays.
 bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token_sha256,
                       const HolderShows& shows, AuditEntry audit);
 
@@ -91,7 +93,8 @@ struct Membership {
   base::Uuid org_id;
   std::string organisation;  // its name
   domain::MemberRole role = domain::MemberRole::kViewer;
-  bool by_provider = false;  // he comes in by the identity provider alone
+  bool by_provider = false;               // he comes in by the identity provider alone
+  std::optional<std::string> lives_at{};  // the other cell to which it has moved
 };
 struct Person {
   std::optional<std::string> password;  // as stored
@@ -103,7 +106,7 @@ Person FindPerson(Session& session, const std::string& email);
 // Makes the person for whose address the identity provider has vouched a member, of the role that
 // bearer tokens of the provider have, of the organisation and the team that it has named: by its id
 // or its external_id. Nothing happens where he is a member, or where there is no such organisation
-// or team.
+// or team. Throws OrganisationAway.
 void ClaimMembership(Session& session, const base::Clock& clock, const std::string& email,
                      const std::string& organisation, const std::optional<base::Uuid>& team_id,
                      AuditEntry audit);
@@ -139,7 +142,8 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
 MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                            const std::string& email, AuditEntry audit);
 
-// Ends the sessions of the user in this organisation, and in all others of which he is a member.
+// Ends the sessions of the user in this organisation, and in all others here of which he is a
+// member.
 void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                    const std::string& user_id, AuditEntry audit);
 

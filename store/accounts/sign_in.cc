@@ -7,6 +7,7 @@
 #include "domain/auth/cell.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -214,7 +215,9 @@ std::optional<std::string> FindReset(Session& session, const std::string& token)
     for (const auto purpose : {OneTimePurpose::kReset, OneTimePurpose::kOwnerReset}) {
       const auto found = ReadBinding(tx.Exec<"onetime_find">(
           "secret_sha256"_a = Bytea(OneTimeHash(token)), "purpose"_a = static_cast<int>(purpose)));
-      if (found && MayReset(tx, purpose, *found)) return found->email;
+      if (!found || !MayReset(tx, purpose, *found)) continue;
+      HoldHere(tx, *found->org_id);
+      return found->email;
     }
     return std::nullopt;
   });
@@ -226,8 +229,9 @@ bool TakeReset(Session& session, const base::Clock& clock, const std::string& to
     OneTimePurpose purpose = OneTimePurpose::kReset;
     auto binding = Take(tx, purpose, token);
     if (!binding) binding = Take(tx, purpose = OneTimePurpose::kOwnerReset, token);
-    if (!binding || !binding->email) return false;
+    if (!binding || !binding->email || !binding->org_id) return false;
     const std::string& email = *binding->email;
+    HoldHere(tx, *binding->org_id);
     tx.Exec<"ways_lock">("email"_a = email);
     if (!MayReset(tx, purpose, *binding)) return false;
     tx.Exec<"passkeys_delete">("email"_a = email);

@@ -107,7 +107,8 @@ struct ResetOrder {
 };
 ResetLink MakeReset(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                     const std::string& email, const ResetOrder& order, AuditEntry audit);
-// The address that a link is for, as long as TakeReset would take it.
+// The address that a link is for, as long as TakeReset would take it. Throws OrganisationAway
+// (store/place.h), as TakeReset does, which leaves the link.
 std::optional<std::string> FindReset(Session& session, const std::string& token);
 // Sets the password, as stored, takes his passkeys away and ends his sessions in every
 // organisation. False where the link is not good any more.

@@ -11,7 +11,7 @@ delete from invitation where token_sha256 = @token_sha256::bytea and expires_at 
 returning org_id, email, role, team_id
 
 -- name: invitation_find
-select i.org_id, i.email, i.role, o.name as organisation, p.password,
+select i.org_id, i.email, i.role, o.name as organisation, o.lives_at, o.moving_until, p.password,
   exists (select from passkey k where k.email = i.email) as has_passkey
 from invitation i
 join organisation o on o.id = i.org_id
@@ -45,7 +45,7 @@ select password from member_password where email = @email
 
 -- name: membership_all
 -- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
-select u.org_id, o.name as organisation, u.role, u.by_provider
+select u.org_id, o.name as organisation, o.lives_at, u.role, u.by_provider
 from org_user u
 join organisation o on o.id = u.org_id
 where u.user_id = @email and u.role is not null

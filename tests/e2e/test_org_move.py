@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from conftest import ENCRYPTION_KEY, MIGRATED, Database, Tenant, Vedette, clean_environment, wait_until
+from conftest import ENCRYPTION_KEY, MIGRATED, Database, Tenant, Vedette, call, clean_environment, wait_until
 
 ROWS = 40
 # Those of the organisation that is moved at length: VEDETTE_TEST_MOVE_ROWS=1000000 in a nightly run.
@@ -24,6 +24,7 @@ OTHER_KEY = "5a" * 32
 # For the large monitor, which asks nobody: what its checks cost, and the share of them that see something new.
 NULL_TIER = {"VEDETTE_PROBES_HIGH_KIND": "null", "VEDETTE_PRICES_HIGH": "1", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.001"}
 
+DASHBOARD = {"VEDETTE_DASHBOARD_ENABLED": "true"}
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def cells(binary, postgres, tmp_path):
         database = Database(postgres, postgres.new_name())
         postgres.create(database.name, MIGRATED)
         databases.append(database)
-        services.append(Vedette(binary, database.url, tmp_path, NULL_TIER | extra).start())
+        services.append(Vedette(binary, database.url, tmp_path, NULL_TIER | DASHBOARD | extra).start())
     yield list(zip(services, databases))
     assert [service.stop() for service in services] == [0, 0]
     for database in databases:
@@ -193,6 +194,55 @@ def test_an_operators_change_is_refused_where_it_would_do_nothing(binary, cells,
     assert moved.call("GET", "/credits").status == 401
     finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--remove", "--grace-h", "0"))
     assert old_database.value("SELECT count(*) FROM organisation") == 0
+
+
+def test_a_member_signs_in_where_his_organisation_lives(binary, cells, tmp_path):
+    (old, _), (new, new_database) = cells
+    tenant, stays = old.organisation(name="Goes"), old.organisation(name="Stays")
+
+    def ask(service, path, **body):
+        return call("POST", f"{service.api}/dashboard/{path}", body)
+
+    def told_where(path, **body):
+        answer = ask(old, path, **body)
+        assert (answer.status, answer.json["error"], answer.json["cell"]) == (421, "wrong_cell", "c3"), (path, answer)
+
+    def link(org_id, kind, **body):
+        made = old.as_operator("POST", f"/admin/v1/orgs/{org_id}/{kind}", body)
+        assert made.status == 201, made
+        return made.json["link"].rsplit("/", 1)[1]
+
+    invite = lambda org_id, email: link(org_id, "invitations", email=email, role="owner")  # noqa: E731
+    own = {"password": "a long enough password"}
+    for org_id, email in ((tenant.org_id, "ada@example.com"), (tenant.org_id, "carol@example.com"), (stays.org_id, "carol@example.com")):
+        assert ask(old, "invitation/take", token=invite(org_id, email), **own).status == 200
+    late = invite(tenant.org_id, "late@example.com")
+
+    kill_at(command(binary, old, new_database, tmp_path, tenant.org_id), "locked for writing")
+    for path, body in (("sign-in", {"email": "ada@example.com"}), ("invitation/take", {"token": late})):
+        refused = ask(old, path, **body, **own)
+        assert (refused.status, refused.json["error"]) == (503, "organisation_moving"), refused
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--abort"))
+    forgotten = link(tenant.org_id, "resets", email="ada@example.com")
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id))
+
+    told_where("invitation", token=late)
+    told_where("invitation/take", token=late, **own)
+    told_where("reset", token=forgotten)
+    told_where("reset/take", token=forgotten, password="another long password")
+    told_where("sign-in", email="ada@example.com", **own)
+    assert ask(old, "sign-in", email="ada@example.com", password="not hers at all").status == 401, "who is nobody is told nothing"
+    offered = ask(old, "sign-in", email="carol@example.com", **own).json["choose"]
+    assert {one["organisation"]: one["cell"] for one in offered} == {"Goes": "c3", "Stays": None}
+    told_where("sign-in", email="carol@example.com", org_id=tenant.org_id, **own)
+    entered = ask(old, "sign-in", email="carol@example.com", org_id=stays.org_id, **own)
+    assert entered.status == 200, entered
+
+    assert ask(new, "sign-in", email="ada@example.com", **own).status == 200
+    assert ask(new, "reset/take", token=forgotten, password="another long password").status == 200
+    assert ask(new, "invitation/take", token=late, **own).status == 200
+    assert ask(new, "invitation/take", token=late, **own).status != 200, "an invitation lets in once"
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--remove", "--grace-h", "0"))
 
 
 class Writer:

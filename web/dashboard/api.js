@@ -22,8 +22,14 @@ export const session = {
   may: role => ['viewer', 'member', 'owner'].indexOf(session.now?.role) >= ['viewer', 'member', 'owner'].indexOf(role),
 };
 
+function dashboardOf(cell) {
+  return `${location.origin}/dashboard${cell ? `?cell=${encodeURIComponent(cell)}` : ''}${location.hash}`;
+}
+
 function reason(status, body) {
   if (Array.isArray(body?.detail)) return body.detail.map(item => `${item.loc?.at(-1)}: ${item.msg}`).join('; ');
+  // What a person opens, with the link that brought him here.
+  if (status === 421) return `this is at another cell of the service: open ${dashboardOf(body?.cell)}`;
   return body?.message ?? `status ${status}`;
 }
 

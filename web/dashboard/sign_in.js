@@ -13,6 +13,8 @@ const SORRY = {
   unavailable: 'The identity provider cannot be reached.',
   unknown: 'You are a member of no organisation here: ask an owner of yours for an invitation.',
   invitation: 'The invitation was used, has expired, or is for another address than the identity provider knows you by.',
+  elsewhere: 'Your organisation has moved here from another cell of the service: sign in again, or open your invitation again.',
+  moving: 'Your organisation is on its way to another cell of the service: sign in again in a minute.',
 };
 
 function passwordInput(kind) {

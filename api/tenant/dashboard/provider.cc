@@ -15,6 +15,7 @@
 #include "config/parts.h"
 #include "config/security_config.h"
 #include "domain/auth/cell.h"
+#include "store/place.h"
 
 namespace vedette::api {
 namespace {
@@ -27,6 +28,8 @@ constexpr std::string_view kCallbackPath = "/dashboard/provider/callback";
 // What becomes of a sign-in that lets nobody in, beside the ends of api/kit/sign_in.h.
 constexpr std::string_view kUnknown = "unknown";        // a member of no organisation
 constexpr std::string_view kInvitation = "invitation";  // is used, or is for another address
+constexpr std::string_view kElsewhere = "elsewhere";    // at the cell to which the browser is sent
+constexpr std::string_view kMoving = "moving";          // to another cell
 
 // The address to which the provider sends the browser back. It names the cell, as a router has
 // nothing else to go by.
@@ -56,15 +59,17 @@ rest::ProviderClient ClientOf(const Call& call) {
           .jwks = call.parts.config.jwks};
 }
 
-rest::Reply GoTo(const Call& call, const std::string& place) {
-  return rest::LeaveSignIn(ClientOf(call),
-                           rest::DashboardLink("", call.parts.config.cell.id, place));
+rest::Reply GoTo(const Call& call, const std::string& place,
+                 const std::optional<std::string>& cell = std::nullopt) {
+  return rest::LeaveSignIn(
+      ClientOf(call), rest::DashboardLink("", cell.value_or(call.parts.config.cell.id), place));
 }
 
-rest::Reply Sorry(const Call& call, std::string_view what, std::string_view reason) {
+rest::Reply Sorry(const Call& call, std::string_view what, std::string_view reason,
+                  const std::optional<std::string>& cell = std::nullopt) {
   call.parts.log.Info("a sign-in by the identity provider was refused",
                       {{"request_id", call.answer->request_id()}, {"reason", std::string(reason)}});
-  return GoTo(call, "#/sorry/" + std::string(what));
+  return GoTo(call, "#/sorry/" + std::string(what), cell);
 }
 
 rest::Reply Enter(Call& call, const std::string& email, const base::Uuid& org_id) {
@@ -116,7 +121,12 @@ rest::Handled EndSignIn(Call& call, const rest::SignInEnd& end) {
     return Sorry(call, fault->what, fault->reason);
   }
   const auto& [token, binding] = std::get<rest::SignedIn>(end);
-  return Admit(call, token, binding);
+  try {
+    return Admit(call, token, binding);
+  } catch (const store::OrganisationAway& away) {
+    const auto& cell = away.place().lives_at;
+    return Sorry(call, cell ? kElsewhere : kMoving, away.what(), cell);
+  }
 }
 
 }  // namespace

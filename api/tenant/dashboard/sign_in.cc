@@ -40,6 +40,13 @@ base::Json MembershipJson(const store::Membership& one) {
           {"role", domain::MemberRoleName(one.role)}};
 }
 
+// An organisation that has moved is shown with its cell, as which choosing it is answered too.
+base::Json ChoiceJson(const store::Membership& one) {
+  base::Json choice = MembershipJson(one);
+  choice["cell"] = base::OrNull(one.lives_at);
+  return choice;
+}
+
 // The name of the team to which the member is limited.
 base::Json TeamJson(const std::optional<store::OwnSession>& own) {
   return own && own->team ? base::Json(own->team->name) : base::Json(nullptr);
@@ -225,7 +232,7 @@ std::vector<store::Membership> OwnMemberships(const store::Person& person) {
 
 base::Json ChoicesJson(const std::vector<store::Membership>& all) {
   base::Json choices = base::Json::array();
-  for (const auto& one : all) choices.push_back(MembershipJson(one));
+  for (const auto& one : all) choices.push_back(ChoiceJson(one));
   return {{"choose", std::move(choices)}};
 }
 
