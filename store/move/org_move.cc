@@ -451,7 +451,7 @@ void OrgMove::Impl::BringRest(std::string* snapshot) {
   WireTransaction work(target, kWork);
   *snapshot = copying.Snapshot();
   const auto closed = CheckWays();
-  // Where nobody else's rows are behind an address it comes as it is.
+  // An address that opens nobody else's rows comes as it is.
   for (const auto& [email, is_elsewhere] : WaysUnlike()) {
     if (!is_elsewhere) target.Named("move_close_way", Own({{"email", email}}));
   }
