@@ -180,8 +180,8 @@ Person FindPerson(Session& session, const std::string& email) {
     if (!rows.empty()) person.password = ReadOne<std::string>(rows);
     for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
       Membership& one = person.memberships.emplace_back();
-      Columns(row).Into("org_id"_a = &one.org_id, "organisation"_a = &one.organisation,
-                        "lives_at"_a = &one.lives_at, "role"_a = &one.role,
+      Columns(row).Into("org_id"_a = &one.org_id, "lives_at"_a = &one.lives_at,
+                        "organisation"_a = &one.organisation, "role"_a = &one.role,
                         "by_provider"_a = &one.by_provider);
     }
     return person;

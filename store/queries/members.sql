@@ -45,7 +45,7 @@ select password from member_password where email = @email
 
 -- name: membership_all
 -- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
-select u.org_id, o.name as organisation, o.lives_at, u.role, u.by_provider
+select u.org_id, o.lives_at, o.name as organisation, u.role, u.by_provider
 from org_user u
 join organisation o on o.id = u.org_id
 where u.user_id = @email and u.role is not null
