@@ -41,7 +41,6 @@ struct MoveGiven {
   std::string to_config_path;
   enum class What : std::uint8_t { kRun, kPlan, kAbandon, kRemove } what = What::kRun;
   bool discard = false;
-  bool resets_sign_in = false;
   int wait_s = 300;
   int grace_h = 24;
 };
@@ -66,7 +65,6 @@ store::MoveOptions OptionsOf(const MoveGiven& given, const base::Uuid& org_id) {
   options.drain_max = std::chrono::seconds(given.wait_s);
   options.grace = std::chrono::hours(given.grace_h);
   options.discards_strays = given.discard;
-  options.resets_sign_in = given.resets_sign_in;
   options.say = [](const std::string& sentence) {
     fmt::print("{}\n", sentence);
     std::fflush(stdout);
@@ -149,9 +147,6 @@ void AddOrgMove(CLI::App& app, int* status) {
       ->check(CLI::Range(0, 8760));
   command->add_flag("--discard", given->discard,
                     "With --remove: also what somebody has written there after the move");
-  command->add_flag("--reset-sign-in", given->resets_sign_in,
-                    "Addresses of members that sign in in another way at the cell to which it goes "
-                    "lose both ways there, until password-reset makes them a link");
   command->callback([given, status] {
     Move(*given);
     *status = Ctl::kDone;

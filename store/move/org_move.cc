@@ -120,16 +120,8 @@ struct OrgMove::Impl {
   }
 
   std::optional<Known> Read(Wire& wire);
-  void Take();
-  void SetState(Wire& wire, MoveState was, MoveState state) {
-    CheckIsAsKnown(
-        wire.Named("move_set_state", Own({{"was", NumberOf(was)}, {"state", NumberOf(state)}})));
-  }
-  // Before the lock was lost with its session another process may have gone on.
-  static void CheckIsAsKnown(const std::vector<Wire::Row>& changed) {
-    if (changed.empty()) {
-      throw std::runtime_error("another org-move of this organisation has gone on: run it again");
-    }
+  void SetState(Wire& wire, MoveState state) {
+    wire.Named("move_set_state", Own({{"state", NumberOf(state)}}));
   }
   void Each(Wire& wire, std::span<const std::string_view> statements) {
     for (const std::string_view one : statements) wire.Named(one, Own());
@@ -137,8 +129,6 @@ struct OrgMove::Impl {
   void CheckSource();
   void CheckTarget(const std::optional<std::string>& external_id);
   void CheckKeys();
-  std::vector<std::pair<std::string, bool>> WaysUnlike();
-  std::vector<std::string> CheckWays();
   void Begin();
   Known Continue();
   void MakePartitions();
@@ -174,17 +164,6 @@ Wire& OrgMove::Impl::Checked() {
   return source;
 }
 
-void OrgMove::Impl::Take() {
-  const auto until = steady_clock::now() + options.take_max;
-  while (source.Named("move_take", Own()).front().front() != "t") {
-    if (steady_clock::now() >= until) {
-      throw MoveRefused(
-          "another org-move of this organisation is running: wait for it, or end it first");
-    }
-    std::this_thread::sleep_for(kPoll);
-  }
-}
-
 std::optional<Known> OrgMove::Impl::Read(Wire& wire) {
   const auto rows = wire.Named("move_read", Own());
   if (rows.empty()) return std::nullopt;
@@ -215,32 +194,6 @@ void OrgMove::Impl::CheckSource() {
   }
   CheckKeys();
   CheckTarget(rows.front().at(2));
-  CheckWays();
-}
-
-// The addresses of members that sign in in another way at the new side, and whether they are
-// members of other organisations there.
-std::vector<std::pair<std::string, bool>> OrgMove::Impl::WaysUnlike() {
-  const std::string ways = source.Named("move_ways_in", Own()).front().front().value_or("{}");
-  std::vector<std::pair<std::string, bool>> unlike;
-  for (const auto& row : target.Named("move_ways_unlike", Own({{"ways", ways}}))) {
-    unlike.emplace_back(row.at(0).value_or(""), row.at(1) == "t");
-  }
-  return unlike;
-}
-
-// Those whose ways in may stay at neither side.
-std::vector<std::string> OrgMove::Impl::CheckWays() {
-  std::vector<std::string> unlike;
-  for (auto& [email, is_elsewhere] : WaysUnlike()) {
-    if (is_elsewhere) unlike.push_back(std::move(email));
-  }
-  if (unlike.empty() || options.resets_sign_in) return unlike;
-  throw MoveRefused(fmt::format(
-      "{} knows addresses of members by other passwords or passkeys, which would open the "
-      "organisation: {}. With --reset-sign-in these addresses lose both there, in all of their "
-      "organisations, and need a link of `vedette ctl password-reset`; or remove these members",
-      CellName(to.cell), fmt::join(unlike, ", ")));
 }
 
 void OrgMove::Impl::CheckTarget(const std::optional<std::string>& external_id) {
@@ -403,9 +356,8 @@ void OrgMove::Impl::Drain() {
 // True once nothing is under way any more, and it is locked.
 bool OrgMove::Impl::Lock() {
   WireTransaction work(source, kWork);
-  CheckIsAsKnown(source.Named("move_lock", Own({{"was", NumberOf(MoveState::kDraining)},
-                                                {"state", NumberOf(MoveState::kLocked)},
-                                                {"seconds", std::to_string(kPauseTold.count())}})));
+  source.Named("move_lock", Own({{"state", NumberOf(MoveState::kLocked)},
+                                 {"seconds", std::to_string(kPauseTold.count())}}));
   if (!Park(false).empty()) return false;
   work.Commit();
   began = steady_clock::now();
@@ -442,7 +394,7 @@ void OrgMove::Impl::GoOn(const Known& known) {
     source.Named("move_unlock", Own({{"locked", known.was_locked ? "true" : "false"}}));
   }
   Each(source, kRelease);
-  SetState(source, known.state, MoveState::kCopying);
+  SetState(source, MoveState::kCopying);
   work.Commit();
 }
 
@@ -450,16 +402,7 @@ void OrgMove::Impl::BringRest(std::string* snapshot) {
   WireTransaction read(source, kSnapshot);
   WireTransaction work(target, kWork);
   *snapshot = copying.Snapshot();
-  const auto closed = CheckWays();
-  // An address that opens nobody else's rows comes as it is.
-  for (const auto& [email, is_elsewhere] : WaysUnlike()) {
-    if (!is_elsewhere) target.Named("move_close_way", Own({{"email", email}}));
-  }
   copying.BringChanges(Marks(), [this](const TableCopied& copied) { SayCopied(copied); });
-  for (const std::string& email : closed) {
-    target.Named("move_close_way", Own({{"email", email}}));
-    Say(fmt::format("{} needs a link of password-reset at {}", email, CellName(to.cell)));
-  }
   const std::string row =
       source.Named("move_organisation_columns", Own()).front().front().value_or("");
   target.Named("move_set_organisation", {{"row", row}});
@@ -531,7 +474,7 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   copying.RemoveWork();
   source.Named("move_close_jobs", Own());
   source.Named("move_leave", Own({{"cell", to.cell}}));
-  SetState(source, MoveState::kLocked, MoveState::kSwitched);
+  SetState(source, MoveState::kSwitched);
   work.Commit();
   return {};
 }
@@ -563,16 +506,16 @@ void OrgMove::Impl::Open(const Known& known) {
   const auto there = Read(target);
   if (there && there->state == MoveState::kCopying) {
     WireTransaction work(target, kWork);
-    SetState(target, MoveState::kCopying, MoveState::kOpened);
     target.Named("move_direct", Own({{"cell", to.cell}}));
     target.Named("move_unlock", Own({{"locked", known.was_locked ? "true" : "false"}}));
     Each(target, kRelease);
     target.Named("move_forget_copies", Own());
     target.Named("move_audit", Own({{"from", from.cell}, {"to", to.cell}}));
+    SetState(target, MoveState::kOpened);
     work.Commit();
     options.passed("opened at the new side");
   }
-  SetState(source, MoveState::kSwitched, MoveState::kOpened);
+  SetState(source, MoveState::kOpened);
   Say("it works at " + CellName(to.cell));
   options.passed("opened");
 }
@@ -583,7 +526,7 @@ bool OrgMove::Impl::Step() {
   switch (known.state) {
     case MoveState::kCopying:
       CopyBefore();
-      SetState(source, MoveState::kCopying, MoveState::kDraining);
+      SetState(source, MoveState::kDraining);
       options.passed("draining");
       break;
     case MoveState::kDraining:
@@ -626,7 +569,6 @@ void OrgMove::Plan() {
 }
 
 void OrgMove::Run() {
-  impl_->Take();
   try {
     while (impl_->Step()) {
     }
@@ -641,7 +583,6 @@ void OrgMove::Run() {
 }
 
 void OrgMove::Abandon() {
-  impl_->Take();
   const auto known = impl_->Read(impl_->source);
   if (known && known->side == MoveSide::kOld) {
     if (known->state >= MoveState::kSwitched && known->state != MoveState::kRemoved) {
@@ -659,7 +600,7 @@ void OrgMove::Abandon() {
       there->other_database != Identity(impl_->source)) {
     if (!known) throw MoveRefused("there is no move of this organisation between these cells");
   } else {
-    impl_->SetState(impl_->target, there->state, MoveState::kRemoved);
+    impl_->SetState(impl_->target, MoveState::kRemoved);
     impl_->copying.RemoveFromTarget();
     impl_->options.passed("removed from the new side");
     impl_->target.Named("move_delete_organisation", impl_->Own());
@@ -671,7 +612,6 @@ void OrgMove::Abandon() {
 }
 
 void OrgMove::Remove() {
-  impl_->Take();
   const auto known = impl_->Read(impl_->source);
   if (!known || known->side != MoveSide::kOld || known->state < MoveState::kOpened) {
     throw MoveRefused("the organisation has not moved from here: nothing is to be removed");
@@ -695,7 +635,7 @@ void OrgMove::Remove() {
     impl_->options.passed("removed " + std::string(removed.table));
   });
   impl_->source.Named("move_delete_organisation", impl_->Own());
-  impl_->SetState(impl_->source, known->state, MoveState::kRemoved);
+  impl_->SetState(impl_->source, MoveState::kRemoved);
   impl_->Say("removed from " + CellName(impl_->from.cell));
 }
 

@@ -24,8 +24,7 @@ namespace vedette::store {
 //                 +-----------+-----------+   what did not stand still in time goes on
 //   copying, draining, locked --> (none): given up (Abandon)
 //
-// Each step may be repeated, and is, where a process died in it; one process at a time has the
-// move, by a lock of its session at the old side. Up to `locked` the organisation
+// Each step may be repeated, and is, where a process died in it. Up to `locked` the organisation
 // lives at the old side, from `switched` on at the new one; between the two nobody works on it.
 enum class MoveState : std::uint8_t {
   kCopying = 0,   // what seldom changes is copied; nobody notices
@@ -53,15 +52,10 @@ struct MoveOptions {
   std::chrono::milliseconds standstill_max{std::chrono::seconds(30)};
   // How long everything has to have stood still, as seen, before it counts.
   std::chrono::milliseconds quiet{1'000};
-  // How long the session of a process that was killed may last.
-  std::chrono::milliseconds take_max{std::chrono::seconds(10)};
   // The old side's rows are removed no sooner after the switch.
   std::chrono::seconds grace{std::chrono::hours(24)};
   // Remove takes with it what somebody has written there after the switch.
   bool discards_strays = false;
-  // Addresses of members that sign in in another way at the new side lose both ways; else the move
-  // is refused.
-  bool resets_sign_in = false;
   // Told what happens, a sentence at a time.
   std::function<void(const std::string&)> say = [](const std::string&) {};
   // For tests: each commit of a move passes here.

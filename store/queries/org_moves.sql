@@ -47,15 +47,8 @@ set side = excluded.side, state = excluded.state, other_cell = excluded.other_ce
     other_database = excluded.other_database, offsets = excluded.offsets, was_locked = false, started_at = now(),
     changed_at = now()
 
--- name: move_take
--- Whether this session may move the organisation: one at a time may.
-select pg_try_advisory_lock(hashtextextended('org-move ' || @org_id::text, 0))
-
 -- name: move_set_state
--- No row where it is not in the state @was any more.
-update org_move set state = @state::text::smallint, changed_at = now()
-where org_id = @org_id::text::uuid and state = @was::text::smallint
-returning 1
+update org_move set state = @state::text::smallint, changed_at = now() where org_id = @org_id::text::uuid
 
 -- name: move_forget
 delete from org_move where org_id = @org_id::text::uuid
@@ -81,11 +74,9 @@ on conflict (id) do nothing
 select id from organisation where external_id = @external_id and id <> @org_id::text::uuid
 
 -- name: move_lock
--- With what it was before; no row where the move is not in the state @was any more. Who reads is answered until @seconds
--- from now; an organisation that the operator has locked is refused as before.
-with before as (
-  select o.id, o.locked from organisation o join org_move m on m.org_id = o.id
-  where o.id = @org_id::text::uuid and m.state = @was::text::smallint for no key update),
+-- With what it was before. Who reads is answered until @seconds from now; an organisation that the operator has locked
+-- is refused as before.
+with before as (select id, locked from organisation where id = @org_id::text::uuid for no key update),
 noted as (
   update org_move m set was_locked = b.locked, state = @state::text::smallint, changed_at = now()
   from before b where m.org_id = b.id)
@@ -93,7 +84,6 @@ update organisation o
 set locked = true, control_changed_at = now(),
     moving_until = case when not b.locked then now() + @seconds::text::bigint * interval '1 second' end
 from before b where o.id = b.id
-returning 1
 
 -- name: move_unlock
 -- At the side where it lives from now on; @locked by its operator, as before.
@@ -274,34 +264,6 @@ group by kind
 
 -- name: move_delete_organisation
 delete from organisation where id = @org_id::text::uuid and lives_at is not null
-
--- fragment: ways_in
--- What the address w.email signs in with, as one text.
-md5(coalesce((select p.password from member_password p where p.email = w.email), '')
-    || coalesce((select string_agg(k.credential_id::text || k.public_key::text, ',' order by k.id)
-                 from passkey k where k.email = w.email), ''))
-
--- name: move_ways_in
--- What the organisation's members sign in with, by address.
-select coalesce(json_object_agg(w.email, :ways_in), '{}')
-from (select user_id as email from org_user where org_id = @org_id::text::uuid) w
-
--- name: move_ways_unlike
--- Those of @ways that sign in here in another way, and whether they are members of other organisations here. An address is
--- nobody's proof: anybody may have been the first to take it, and its way in must not open what the other side's opens.
-select w.email, exists (select from org_user u where u.user_id = w.email and u.org_id <> @org_id::text::uuid) as is_elsewhere
-from (select key as email, value as ways from json_each_text(@ways::text::json)) w
-where w.ways <> :ways_in
-order by 1
-
--- name: move_close_way
--- Nobody comes in by this address until a link of the operator's opens it.
-with passwords as (delete from member_password where email = @email),
-passkeys as (delete from passkey where email = @email),
-links as (delete from one_time_secret where email = @email and org_id is distinct from @org_id::text::uuid)
-delete from access_token t using org_user u
-where u.user_id = @email and u.org_id <> @org_id::text::uuid
-  and t.org_id = u.org_id and t.user_id = u.user_id and t.kind = :principal_user
 
 -- name: move_audit
 insert into audit (id, actor, action, target, org_id, detail, remote_address)

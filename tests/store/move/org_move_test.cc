@@ -196,8 +196,6 @@ class OrgMoveTest : public PipelineTest {
     options.drain_max = options.standstill_max = std::chrono::seconds(30);
     options.quiet = std::chrono::milliseconds(0);
     options.grace = std::chrono::seconds(0);
-    options.take_max = std::chrono::milliseconds(0);
-    options.resets_sign_in = reset_sign_in;
     if (passed) options.passed = passed;
     return store::OrgMove({"", config, old_security}, {"c3", new_config, new_security},
                           std::move(options), clock, metrics,
@@ -253,7 +251,6 @@ class OrgMoveTest : public PipelineTest {
     }
   }
 
-  bool reset_sign_in = false;
   std::string killed_at;
   TestDatabase there;
   config::DatabaseConfig new_config = there.config();
@@ -431,52 +428,6 @@ TEST_F(OrgMoveTest, TheOldSideIsClearedAfterTheGraceAndWhatStraysIsNamed) {
   ExpectNothingIn(database);
   EXPECT_EQ(Sql("select count(*) from monitor_row"), "2") << neighbours;
   EXPECT_EQ(Sql("select count(*) from suppression"), "1") << "everybody's stays";
-}
-
-TEST_F(OrgMoveTest, OneProcessAtATimeMovesAnOrganisation) {
-  int tried = 0;
-  Move([&](std::string_view point) {
-    if (point != "draining" && point != "locked" && point != "switched") return;
-    ++tried;
-    EXPECT_THROW(Move().Run(), store::MoveRefused) << point;
-    EXPECT_THROW(Move().Abandon(), store::MoveRefused) << point;
-    EXPECT_THROW(Move().Remove(), store::MoveRefused) << point;
-  }).Run();
-  EXPECT_EQ(tried, 3);
-  EXPECT_EQ(there.Sql("select locked from organisation where id = '" + org.ToString() + "'"), "f");
-  Move().Remove();
-}
-
-// Whoever was the first to take the address at the new side is not the member for that.
-TEST_F(OrgMoveTest, AWayInOfOneSideOpensNothingOfTheOther) {
-  const auto ways = [this] {
-    return there.Sql(
-        "select (select count(*) from member_password) || ' ' || (select count(*) from passkey)");
-  };
-  there.Sql(
-      "insert into org_user (org_id, user_id, role) select id, 'ann@b.example', 0 from "
-      "organisation");
-  there.Sql(
-      "insert into access_token (token_sha256, id, kind, org_id, principal_id, user_id, "
-      "expires_at) "
-      "select sha256('theirs'), gen_random_uuid(), 2, id, gen_random_uuid(), 'ann@b.example', "
-      "now() + interval '1 hour' from organisation");
-  EXPECT_THROW(Move().Plan(), store::MoveRefused) << "the old side's password would open theirs";
-  there.Sql("insert into member_password (email, password) values ('ann@b.example', 'theirs')");
-  EXPECT_THROW(Move().Run(), store::MoveRefused);
-  EXPECT_EQ(Sql("select count(*) from org_move"), "0") << "before anything has begun";
-  reset_sign_in = true;
-  Move().Run();
-  EXPECT_EQ(ways(), "0 0");
-  EXPECT_EQ(there.Sql("select count(*) from access_token where token_sha256 = sha256('theirs')"),
-            "0");
-  EXPECT_EQ(there.Sql("select count(*) from org_user where user_id = 'ann@b.example'"), "2");
-}
-
-TEST_F(OrgMoveTest, AWayInThatNobodyElseHasComesAsItIs) {
-  there.Sql("insert into member_password (email, password) values ('ann@b.example', 'of before')");
-  Move().Run();
-  EXPECT_EQ(there.Sql("select password from member_password"), "argon");
 }
 
 TEST_F(OrgMoveTest, WhatCannotBeMovedIsRefusedWithItsReason) {
