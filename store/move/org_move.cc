@@ -30,6 +30,8 @@ constexpr std::chrono::milliseconds kPoll{100};
 constexpr std::chrono::seconds kPauseTold{60};
 // How often what was written under the lock is brought again.
 constexpr int kBringsMax = 5;
+// How long the connections of a command that has died may take to end.
+constexpr std::chrono::seconds kClaimMax{5};
 // What maintenance moves at once, too (store/fleet/maintenance.h kMovedRowsMax).
 constexpr int kDefaultRowsMax = 100'000;
 
@@ -46,8 +48,17 @@ std::string CellName(const std::string& cell) {
   return cell.empty() ? "the first cell" : "cell " + cell;
 }
 
-std::string NumberOf(MoveState state) {
-  return std::to_string(static_cast<int>(state));
+template <typename Enum>
+std::string NumberOf(Enum one) {
+  return std::to_string(static_cast<int>(one));
+}
+
+// Nothing is undone by who sees this: the organisation is another command's, or a failover's.
+std::runtime_error Astray(MoveState expected) {
+  return std::runtime_error(fmt::format(
+      "the move is no longer {} as this command has left it: look who else moves the organisation, "
+      "and run the command again",
+      MoveStateName(expected)));
 }
 
 // A row of org_move.
@@ -119,9 +130,19 @@ struct OrgMove::Impl {
     if (copied.rows > 0) Say(fmt::format("  {}: {} rows", copied.table, copied.rows));
   }
 
+  void Claim();
   std::optional<Known> Read(Wire& wire);
-  void SetState(Wire& wire, MoveState state) {
-    wire.Named("move_set_state", Own({{"state", NumberOf(state)}}));
+  // Parameters of a change from a state of this wire's side to another.
+  Wire::Parameters Change(const Wire& wire, MoveState before, MoveState after) const {
+    const auto side = &wire == &source ? MoveSide::kOld : MoveSide::kNew;
+    return Own({{"side", NumberOf(side)}, {"from", NumberOf(before)}, {"state", NumberOf(after)}});
+  }
+  void SetState(Wire& wire, MoveState before, MoveState after) {
+    if (wire.Named("move_set_state", Change(wire, before, after)).empty()) throw Astray(before);
+  }
+  void Expect(Wire& wire, MoveSide side, MoveState state) {
+    const auto known = Read(wire);
+    if (!known || known->side != side || known->state != state) throw Astray(state);
   }
   void Each(Wire& wire, std::span<const std::string_view> statements) {
     for (const std::string_view one : statements) wire.Named(one, Own());
@@ -162,6 +183,22 @@ Wire& OrgMove::Impl::Checked() {
     throw MoveRefused("both configurations name the same database: give the other cell's");
   }
   return source;
+}
+
+// At both sides, so that this command does nothing more at either before another one begins. A wire
+// is never connected again: the command that loses one ends.
+void OrgMove::Impl::Claim() {
+  const auto until = steady_clock::now() + kClaimMax;
+  for (Wire* wire : {&source, &target}) {
+    while (wire->Named("move_claim", Own()).front().front() != "t") {
+      if (steady_clock::now() >= until) {
+        throw MoveRefused(
+            "another org-move of the organisation is running: let it end, or end it, and then run "
+            "this one");
+      }
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
 }
 
 std::optional<Known> OrgMove::Impl::Read(Wire& wire) {
@@ -245,7 +282,7 @@ void OrgMove::Impl::Begin() {
   }
   const std::string text = fmt::format("{{{}}}", fmt::join(offsets, ", "));
   const auto row = [&](MoveSide side, const std::string& cell, const std::string& database) {
-    return Own({{"side", std::to_string(static_cast<int>(side))},
+    return Own({{"side", NumberOf(side)},
                 {"state", NumberOf(MoveState::kCopying)},
                 {"cell", cell},
                 {"database", database},
@@ -356,8 +393,9 @@ void OrgMove::Impl::Drain() {
 // True once nothing is under way any more, and it is locked.
 bool OrgMove::Impl::Lock() {
   WireTransaction work(source, kWork);
-  source.Named("move_lock", Own({{"state", NumberOf(MoveState::kLocked)},
-                                 {"seconds", std::to_string(kPauseTold.count())}}));
+  auto change = Change(source, MoveState::kDraining, MoveState::kLocked);
+  change.emplace_back("seconds", std::to_string(kPauseTold.count()));
+  if (source.Named("move_lock", change).empty()) throw Astray(MoveState::kDraining);
   if (!Park(false).empty()) return false;
   work.Commit();
   began = steady_clock::now();
@@ -394,13 +432,15 @@ void OrgMove::Impl::GoOn(const Known& known) {
     source.Named("move_unlock", Own({{"locked", known.was_locked ? "true" : "false"}}));
   }
   Each(source, kRelease);
-  SetState(source, MoveState::kCopying);
+  SetState(source, known.state, MoveState::kCopying);
   work.Commit();
 }
 
 void OrgMove::Impl::BringRest(std::string* snapshot) {
   WireTransaction read(source, kSnapshot);
   WireTransaction work(target, kWork);
+  Expect(source, MoveSide::kOld, MoveState::kLocked);
+  Expect(target, MoveSide::kNew, MoveState::kCopying);
   *snapshot = copying.Snapshot();
   copying.BringChanges(Marks(), [this](const TableCopied& copied) { SayCopied(copied); });
   const std::string row =
@@ -474,7 +514,7 @@ std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   copying.RemoveWork();
   source.Named("move_close_jobs", Own());
   source.Named("move_leave", Own({{"cell", to.cell}}));
-  SetState(source, MoveState::kSwitched);
+  SetState(source, MoveState::kLocked, MoveState::kSwitched);
   work.Commit();
   return {};
 }
@@ -511,11 +551,11 @@ void OrgMove::Impl::Open(const Known& known) {
     Each(target, kRelease);
     target.Named("move_forget_copies", Own());
     target.Named("move_audit", Own({{"from", from.cell}, {"to", to.cell}}));
-    SetState(target, MoveState::kOpened);
+    SetState(target, MoveState::kCopying, MoveState::kOpened);
     work.Commit();
     options.passed("opened at the new side");
   }
-  SetState(source, MoveState::kOpened);
+  SetState(source, MoveState::kSwitched, MoveState::kOpened);
   Say("it works at " + CellName(to.cell));
   options.passed("opened");
 }
@@ -526,7 +566,7 @@ bool OrgMove::Impl::Step() {
   switch (known.state) {
     case MoveState::kCopying:
       CopyBefore();
-      SetState(source, MoveState::kDraining);
+      SetState(source, MoveState::kCopying, MoveState::kDraining);
       options.passed("draining");
       break;
     case MoveState::kDraining:
@@ -569,6 +609,7 @@ void OrgMove::Plan() {
 }
 
 void OrgMove::Run() {
+  impl_->Claim();
   try {
     while (impl_->Step()) {
     }
@@ -583,9 +624,10 @@ void OrgMove::Run() {
 }
 
 void OrgMove::Abandon() {
+  impl_->Claim();
   const auto known = impl_->Read(impl_->source);
   if (known && known->side == MoveSide::kOld) {
-    if (known->state >= MoveState::kSwitched && known->state != MoveState::kRemoved) {
+    if (known->state >= MoveState::kSwitched) {
       throw MoveRefused(fmt::format("the organisation lives at {} already: move it back instead",
                                     CellName(known->other_cell)));
     }
@@ -600,7 +642,7 @@ void OrgMove::Abandon() {
       there->other_database != Identity(impl_->source)) {
     if (!known) throw MoveRefused("there is no move of this organisation between these cells");
   } else {
-    impl_->SetState(impl_->target, MoveState::kRemoved);
+    impl_->SetState(impl_->target, there->state, MoveState::kRemoved);
     impl_->copying.RemoveFromTarget();
     impl_->options.passed("removed from the new side");
     impl_->target.Named("move_delete_organisation", impl_->Own());
@@ -612,6 +654,7 @@ void OrgMove::Abandon() {
 }
 
 void OrgMove::Remove() {
+  impl_->Claim();
   const auto known = impl_->Read(impl_->source);
   if (!known || known->side != MoveSide::kOld || known->state < MoveState::kOpened) {
     throw MoveRefused("the organisation has not moved from here: nothing is to be removed");
@@ -635,7 +678,7 @@ void OrgMove::Remove() {
     impl_->options.passed("removed " + std::string(removed.table));
   });
   impl_->source.Named("move_delete_organisation", impl_->Own());
-  impl_->SetState(impl_->source, MoveState::kRemoved);
+  impl_->SetState(impl_->source, MoveState::kOpened, MoveState::kRemoved);
   impl_->Say("removed from " + CellName(impl_->from.cell));
 }
 

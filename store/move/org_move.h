@@ -24,8 +24,9 @@ namespace vedette::store {
 //                 +-----------+-----------+   what did not stand still in time goes on
 //   copying, draining, locked --> (none): given up (Abandon)
 //
-// Each step may be repeated, and is, where a process died in it. Up to `locked` the organisation
-// lives at the old side, from `switched` on at the new one; between the two nobody works on it.
+// One command at a time does any of this. Each step may be repeated, and is, where a process died
+// in it. Up to `locked` the organisation lives at the old side, from `switched` on at the new one;
+// between the two nobody works on it.
 enum class MoveState : std::uint8_t {
   kCopying = 0,   // what seldom changes is copied; nobody notices
   kDraining = 1,  // what is due waits, what is under way ends; clients are served

@@ -48,6 +48,11 @@ Wire::Wire(const config::DatabaseConfig& config)
   Run("set statement_timeout = 0");
   Run("set idle_in_transaction_session_timeout = 0");
   Run(std::string("set lock_timeout = '") + kLockWait + "'");
+  // The database ends what a process or a machine that has died has begun.
+  for (const char* one : {"client_connection_check_interval = '1s'", "tcp_keepalives_idle = 10",
+                          "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3"}) {
+    Run(std::string("set ") + one);
+  }
   Run("set time zone 'UTC'");
   Run("set client_encoding = 'UTF8'");
 }

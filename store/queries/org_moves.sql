@@ -47,8 +47,15 @@ set side = excluded.side, state = excluded.state, other_cell = excluded.other_ce
     other_database = excluded.other_database, offsets = excluded.offsets, was_locked = false, started_at = now(),
     changed_at = now()
 
+-- name: move_claim
+-- One command at a time moves an organisation. It lasts as long as the connection.
+select pg_try_advisory_lock(hashtextextended('org_move ' || @org_id::text, 0))
+
 -- name: move_set_state
-update org_move set state = @state::text::smallint, changed_at = now() where org_id = @org_id::text::uuid
+-- No row where the move is in another state than the one that is left.
+update org_move set state = @state::text::smallint, changed_at = now()
+where org_id = @org_id::text::uuid and side = @side::text::smallint and state = @from::text::smallint
+returning org_id
 
 -- name: move_forget
 delete from org_move where org_id = @org_id::text::uuid
@@ -75,15 +82,17 @@ select id from organisation where external_id = @external_id and id <> @org_id::
 
 -- name: move_lock
 -- With what it was before. Who reads is answered until @seconds from now; an organisation that the operator has locked
--- is refused as before.
+-- is refused as before. No row where the move is not in the state @from, with the lock still to come.
 with before as (select id, locked from organisation where id = @org_id::text::uuid for no key update),
 noted as (
   update org_move m set was_locked = b.locked, state = @state::text::smallint, changed_at = now()
-  from before b where m.org_id = b.id)
+  from before b where m.org_id = b.id and m.side = @side::text::smallint and m.state = @from::text::smallint
+  returning m.org_id)
 update organisation o
 set locked = true, control_changed_at = now(),
     moving_until = case when not b.locked then now() + @seconds::text::bigint * interval '1 second' end
-from before b where o.id = b.id
+from before b join noted n on n.org_id = b.id where o.id = b.id
+returning o.id
 
 -- name: move_unlock
 -- At the side where it lives from now on; @locked by its operator, as before.

@@ -2,6 +2,7 @@
 delivered twice, and nothing is lost, also where the command is killed on its way."""
 
 import collections
+import contextlib
 import datetime
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import threading
 import time
 
+import psycopg2
 import pytest
 from conftest import ENCRYPTION_KEY, MIGRATED, Database, Tenant, Vedette, call, clean_environment, wait_until
 
@@ -97,6 +99,31 @@ def test_an_organisation_may_be_named_as_elsewhere(binary, cells, tmp_path):
         refused = command(binary, old, new_database, tmp_path, name, "--dry-run")
         said, _ = refused.communicate(timeout=60)
         assert refused.returncode == 1 and why in said and (name == "Nobody" or (org in said and twin in said)), said
+
+
+def refused(process):
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    return said
+
+
+def test_one_command_at_a_time_moves_an_organisation(binary, cells, tmp_path):
+    (old, old_database), (new, new_database) = cells
+    tenant = old.organisation()
+    monitor = tenant.post("/monitors", {"name": "Moves", "key_columns": ["n"], "rows": [{"n": 1}], "struct": {"title": "css:title"},
+                                        "frequency": "1h", "tier": "high"})["id"]
+    with contextlib.closing(psycopg2.connect(old_database.url)) as holds:  # the lock waits, with everything parked
+        holds.cursor().execute("SELECT FROM organisation WHERE id = %s FOR SHARE", (tenant.org_id,))
+        first = command(binary, old, new_database, tmp_path, tenant.org_id)
+        wait_until("the first to drain", lambda: old_database.value("SELECT count(*) FROM org_move WHERE state = 1") == 1)
+        others = [command(binary, old, new_database, tmp_path, tenant.org_id, *more) for more in ((), ("--abort",), ("--remove",))]
+        for other in others:
+            assert "another org-move of the organisation is running" in refused(other)
+    assert "it works at" in finish(first)
+    assert new_database.rows("SELECT locked, moving_until, lives_at FROM organisation") == [(False, None, None)]
+    assert new_database.rows("SELECT live FROM monitor_sched WHERE monitor_id = %s", (monitor,)) == [(True,)]
+    assert new_database.value("SELECT count(*) FROM account") == 1
+    assert Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret).get("/monitors?limit=10")["monitors"]
 
 
 def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, nginx, receiver):

@@ -407,6 +407,28 @@ TEST_F(OrgMoveTest, WhatIsUnderWayIsWaitedForAndNamedAndGoesOn) {
   }
 }
 
+TEST_F(OrgMoveTest, AStateThatIsNotItsOwnIsNeitherLockedNorSwitched) {
+  const auto with = [&](store::MoveOptions options) {
+    options.org_id = org;
+    options.quiet = std::chrono::milliseconds(0);
+    return store::OrgMove({"", config, old_security}, {"c3", new_config, new_security}, options,
+                          clock, metrics,
+                          base::Logger(base::LogLevel::kError, base::LogFormat::kText));
+  };
+  store::MoveOptions drains;
+  drains.say = [&](const std::string& what) {
+    if (what.ends_with("under way end")) Sql("update org_move set state = 2");
+  };
+  EXPECT_THROW(with(drains).Run(), std::runtime_error);
+  EXPECT_EQ(Sql("select locked from organisation where id = '" + org.ToString() + "'"), "f");
+  store::MoveOptions finishes;
+  finishes.passed = [&](std::string_view point) {
+    if (point == "brought the rest") Sql("update org_move set state = 0");
+  };
+  EXPECT_THROW(with(finishes).Run(), std::runtime_error);
+  EXPECT_EQ(Sql("select count(*) from account where org_id = '" + org.ToString() + "'"), "1");
+}
+
 TEST_F(OrgMoveTest, TheOldSideIsClearedAfterTheGraceAndWhatStraysIsNamed) {
   EXPECT_THROW(Move().Remove(), store::MoveRefused) << "it has not moved";
   const auto neighbours = Sql("select count(*) from monitor_row");
