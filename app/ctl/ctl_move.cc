@@ -41,6 +41,7 @@ struct MoveGiven {
   std::string to_config_path;
   enum class What : std::uint8_t { kRun, kPlan, kAbandon, kRemove } what = What::kRun;
   bool discard = false;
+  bool reset_sign_in = false;
   int wait_s = 300;
   int grace_h = 24;
 };
@@ -65,6 +66,7 @@ store::MoveOptions OptionsOf(const MoveGiven& given, const base::Uuid& org_id) {
   options.drain_max = std::chrono::seconds(given.wait_s);
   options.grace = std::chrono::hours(given.grace_h);
   options.discards_strays = given.discard;
+  options.resets_sign_in = given.reset_sign_in;
   options.say = [](const std::string& sentence) {
     fmt::print("{}\n", sentence);
     std::fflush(stdout);
@@ -147,6 +149,9 @@ void AddOrgMove(CLI::App& app, int* status) {
       ->check(CLI::Range(0, 8760));
   command->add_flag("--discard", given->discard,
                     "With --remove: also what somebody has written there after the move");
+  command->add_flag("--reset-sign-in", given->reset_sign_in,
+                    "Take passwords, passkeys and sessions away at the other cell from members "
+                    "whom it knows with other ones, which is refused otherwise");
   command->callback([given, status] {
     Move(*given);
     *status = Ctl::kDone;

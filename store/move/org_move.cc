@@ -17,6 +17,7 @@
 #include "store/accounts/signing_secrets.h"
 #include "store/migrate.h"
 #include "store/move/copying_sql.h"
+#include "store/move/ways_sql.h"
 #include "store/move/wire_sql.h"
 #include "store/sealed.h"
 
@@ -150,6 +151,8 @@ struct OrgMove::Impl {
   void CheckSource();
   void CheckTarget(const std::optional<std::string>& external_id);
   void CheckKeys();
+  std::vector<std::string> CheckMembers();
+  void SayReset(const std::vector<std::string>& emails);
   void Begin();
   Known Continue();
   void MakePartitions();
@@ -231,6 +234,7 @@ void OrgMove::Impl::CheckSource() {
   }
   CheckKeys();
   CheckTarget(rows.front().at(2));
+  CheckMembers();
 }
 
 void OrgMove::Impl::CheckTarget(const std::optional<std::string>& external_id) {
@@ -270,6 +274,30 @@ void OrgMove::Impl::CheckKeys() {
   }
   if (!used.empty() && to.security.encryption_key.empty()) {
     throw MoveRefused("the other cell's configuration has no [security] encryption_key");
+  }
+}
+
+// Those whose ways of signing in have to be reset at the new side.
+std::vector<std::string> OrgMove::Impl::CheckMembers() {
+  auto strangers = Strangers(source, target, org);
+  if (strangers.empty() || options.resets_sign_in) return strangers;
+  throw MoveRefused(fmt::format(
+      "{} knows {} already, with other passwords or passkeys than here, and may mean somebody "
+      "else: "
+      "who signs in there would get into this organisation, or its members into what the address "
+      "has there. Remove them from the organisation first, or give --reset-sign-in: these "
+      "addresses "
+      "lose their passwords, passkeys and sessions there, and come in by the link of `vedette ctl "
+      "password-reset`",
+      CellName(to.cell), fmt::join(strangers, ", ")));
+}
+
+void OrgMove::Impl::SayReset(const std::vector<std::string>& emails) {
+  for (const std::string& email : emails) {
+    Say(
+        fmt::format("  {} comes in by a link alone at {}; there: vedette ctl password-reset {} "
+                    "--email {}",
+                    email, CellName(to.cell), org, email));
   }
 }
 
@@ -442,6 +470,8 @@ void OrgMove::Impl::BringRest(std::string* snapshot) {
   Expect(source, MoveSide::kOld, MoveState::kLocked);
   Expect(target, MoveSide::kNew, MoveState::kCopying);
   *snapshot = copying.Snapshot();
+  HoldWays(source, target, org);
+  const auto strangers = CheckMembers();
   copying.BringChanges(Marks(), [this](const TableCopied& copied) { SayCopied(copied); });
   const std::string row =
       source.Named("move_organisation_columns", Own()).front().front().value_or("");
@@ -454,7 +484,9 @@ void OrgMove::Impl::BringRest(std::string* snapshot) {
                     fmt::join(unequal, "; ")));
   }
   CompareLedgers();
+  ResetWays(target, org, strangers);
   work.Commit();
+  SayReset(strangers);
   options.passed("brought the rest");
 }
 
@@ -600,6 +632,7 @@ void OrgMove::Plan() {
     if (known->state >= MoveState::kSwitched) return;
   }
   impl_->CheckSource();
+  impl_->SayReset(impl_->CheckMembers());
   for (const MovedTable& table : MovedTables()) {
     const std::int64_t rows = impl_->copying.Count(table.name);
     if (rows == 0) continue;

@@ -57,6 +57,9 @@ struct MoveOptions {
   std::chrono::seconds grace{std::chrono::hours(24)};
   // Remove takes with it what somebody has written there after the switch.
   bool discards_strays = false;
+  // Members whose address the new side knows with other ways of signing in lose those; else the
+  // move is refused.
+  bool resets_sign_in = false;
   // Told what happens, a sentence at a time.
   std::function<void(const std::string&)> say = [](const std::string&) {};
   // For tests: each commit of a move passes here.

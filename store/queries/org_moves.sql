@@ -278,3 +278,29 @@ delete from organisation where id = @org_id::text::uuid and lives_at is not null
 insert into audit (id, actor, action, target, org_id, detail, remote_address)
 values (gen_random_uuid(), 'org-move', 'org.move', @org_id::text, @org_id::text::uuid,
         json_build_object('from', @from::text, 'to', @to::text), '')
+
+-- name: move_members
+select json_agg(user_id order by user_id) from org_user where org_id = @org_id::text::uuid and role is not null
+
+-- name: move_ways
+-- What each of the people signs in with, as a text; and whether he is known here but for the organisation that moves. How
+-- often, and when, he has used it makes no difference.
+select e.email, w.ways,
+  w.ways <> '' or exists (select from org_user u
+                          where u.user_id = e.email and u.role is not null and u.org_id <> @org_id::text::uuid)
+from json_array_elements_text(@emails::text::json) with ordinality e(email, n)
+cross join lateral (
+  select concat((select password from member_password p where p.email = e.email),
+                (select string_agg(concat(' ', k.credential_id, ' ', k.public_key, ' ', k.algorithm), '' order by k.credential_id)
+                 from passkey k where k.email = e.email)) as ways) w
+order by e.n
+
+-- name: move_end_sign_in
+-- What was begun with the ways that somebody had.
+with links as (delete from one_time_secret where email = @email)
+delete from access_token where user_id = @email and kind = :principal_user
+
+-- name: move_audit_reset
+-- An entry of the cell: he may be a member of several organisations.
+insert into audit (id, actor, action, target, detail, remote_address)
+values (gen_random_uuid(), 'org-move', 'member.reset_sign_in', @email, json_build_object('org_id', @org_id::text), '')

@@ -24,7 +24,7 @@ PRICE_MC = 1000
 CHANGED, UNCHANGED, PAUSED, OVERLAP = 1, 2, 6, 7  # domain/monitor/enums.h
 OTHER_KEY = "5a" * 32
 # For the large monitor, which asks nobody: what its checks cost, and the share of them that see something new.
-NULL_TIER = {"VEDETTE_PROBES_HIGH_KIND": "null", "VEDETTE_PRICES_HIGH": "1", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.001"}
+NULL_TIER = {"VEDETTE_DASHBOARD_ENABLED": "true", "VEDETTE_PROBES_HIGH_KIND": "null", "VEDETTE_PRICES_HIGH": "1", "VEDETTE_TESTING_NULL_CHANGE_SHARE": "0.001"}
 
 DASHBOARD = {"VEDETTE_DASHBOARD_ENABLED": "true"}
 
@@ -124,6 +124,64 @@ def test_one_command_at_a_time_moves_an_organisation(binary, cells, tmp_path):
     assert new_database.rows("SELECT live FROM monitor_sched WHERE monitor_id = %s", (monitor,)) == [(True,)]
     assert new_database.value("SELECT count(*) FROM account") == 1
     assert Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret).get("/monitors?limit=10")["monitors"]
+
+
+def ask(service, path, body):
+    return call("POST", f"{service.api}/dashboard/{path}", body, {"Origin": f"http://localhost:{service.api_port}"})
+
+
+def join(service, tenant, email, password):
+    made = service.as_operator("POST", f"/admin/v1/orgs/{tenant.org_id}/invitations", {"email": email, "role": "owner"})
+    assert made.status == 201, made
+    return ask(service, "invitation/take", {"token": made.json["link"].split("#/invitation/")[1], "password": password}).status
+
+
+def signs_in(service, email, password, tenant):
+    answer = ask(service, "sign-in", {"email": email, "password": password, "org_id": tenant.org_id})
+    assert answer.status in (200, 401), answer
+    return answer.status == 200
+
+
+ADA, HERS, STRANGE, NEW = "ada@example.com", "the password of ada", "somebody else's password", "another one of ada's"
+
+
+def test_who_has_an_address_at_one_cell_does_not_get_into_what_it_has_at_the_other(binary, cells, tmp_path):
+    (old, old_database), (new, new_database) = cells
+    acme, theirs = old.organisation(name="Acme"), new.organisation(name="Theirs")
+    assert join(old, acme, ADA, HERS) == 200
+    assert join(new, theirs, ADA, STRANGE) == 200
+    there = lambda *more: command(binary, old, new_database, tmp_path, acme.org_id, *more)  # noqa: E731
+    back = lambda *more: command(binary, new, old_database, tmp_path, theirs.org_id, *more, to="", key=ENCRYPTION_KEY)  # noqa: E731
+    for process in (there("--dry-run"), there()):
+        said = refused(process)
+        assert ADA in said and "--reset-sign-in" in said and "password-reset" in said, said
+    assert old_database.rows("SELECT locked FROM organisation") == [(False,)]
+    # The other way round, to where she has another way than a password.
+    old_database.rows("WITH made AS (INSERT INTO passkey (id, email, credential_id, public_key, algorithm, sign_count, name) "
+                      "VALUES (gen_random_uuid(), %s, '\\x01', '\\x02', 7, 0, 'phone') RETURNING 1), "
+                      "gone AS (DELETE FROM member_password RETURNING password) SELECT password FROM gone", (ADA,))
+    assert ADA in refused(back())
+
+    assert f"vedette ctl password-reset {acme.org_id} --email {ADA}" in finish(there("--reset-sign-in"))
+    assert not any(signs_in(new, ADA, password, of) for password in (HERS, STRANGE) for of in (acme, theirs))
+    assert join(new, theirs, ADA, STRANGE) == 401, "who invites her does not choose her password"
+    link = new.as_operator("POST", f"/admin/v1/orgs/{acme.org_id}/resets", {"email": ADA}).json["link"]
+    assert ask(new, "reset/take", {"token": link.split("#/reset/")[1], "password": NEW}).status == 200
+    assert signs_in(new, ADA, NEW, acme)
+
+
+def test_members_go_there_and_back_with_their_passwords(binary, cells, tmp_path):
+    (old, old_database), (new, new_database) = cells
+    acme, others = old.organisation(name="Acme"), old.organisation(name="Others")
+    assert join(old, acme, ADA, HERS) == join(old, others, ADA, HERS) == join(old, acme, "bob@example.com", HERS) == 200
+    finish(command(binary, old, new_database, tmp_path, acme.org_id))
+    assert signs_in(new, ADA, HERS, acme) and signs_in(old, ADA, HERS, others)
+    finish(command(binary, old, new_database, tmp_path, acme.org_id, "--remove", "--grace-h", "0"))
+    # Nobody knows him at the old cell any more.
+    link = new.as_operator("POST", f"/admin/v1/orgs/{acme.org_id}/resets", {"email": "bob@example.com"}).json["link"]
+    assert ask(new, "reset/take", {"token": link.split("#/reset/")[1], "password": NEW}).status == 200
+    finish(command(binary, new, old_database, tmp_path, acme.org_id, to="", key=ENCRYPTION_KEY))
+    assert signs_in(old, ADA, HERS, acme) and signs_in(old, "bob@example.com", NEW, acme)
 
 
 def test_an_organisation_moves_while_its_checks_go_on(binary, cells, tmp_path, nginx, receiver):

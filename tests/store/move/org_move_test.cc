@@ -196,6 +196,7 @@ class OrgMoveTest : public PipelineTest {
     options.drain_max = options.standstill_max = std::chrono::seconds(30);
     options.quiet = std::chrono::milliseconds(0);
     options.grace = std::chrono::seconds(0);
+    options.resets_sign_in = resets_sign_in;
     if (passed) options.passed = passed;
     return store::OrgMove({"", config, old_security}, {"c3", new_config, new_security},
                           std::move(options), clock, metrics,
@@ -252,6 +253,7 @@ class OrgMoveTest : public PipelineTest {
   }
 
   std::string killed_at;
+  bool resets_sign_in = false;
   TestDatabase there;
   config::DatabaseConfig new_config = there.config();
   config::SecurityConfig old_security{std::string(32, 'o'), {}};
@@ -450,6 +452,42 @@ TEST_F(OrgMoveTest, TheOldSideIsClearedAfterTheGraceAndWhatStraysIsNamed) {
   ExpectNothingIn(database);
   EXPECT_EQ(Sql("select count(*) from monitor_row"), "2") << neighbours;
   EXPECT_EQ(Sql("select count(*) from suppression"), "1") << "everybody's stays";
+}
+
+TEST_F(OrgMoveTest, AWayInThatIsMadeBeforeTheSwitchEndsItOrIsReset) {
+  there.Sql(
+      "insert into org_user (org_id, user_id, role) select id, 'ann@b.example', 0 from "
+      "organisation");
+  const auto make = [&](std::string_view point) {
+    if (point == "locked") {
+      there.Sql(
+          "insert into member_password (email, password) values ('ann@b.example', 'strange')");
+    }
+  };
+  there.Sql("insert into member_password values ('ann@b.example', 'argon')");
+  there.Sql(
+      "insert into passkey (id, email, credential_id, public_key, algorithm, sign_count, name) "
+      "values "
+      "(gen_random_uuid(), 'ann@b.example', '\\x01', '\\x02', 7, 44, 'the same, used more often')");
+  Move().Plan();
+  there.Sql("delete from passkey");
+  EXPECT_THROW(Move().Plan(), store::MoveRefused) << "one of two ways";
+  there.Sql("delete from member_password");
+  there.Sql("delete from org_user");
+  try {
+    Move(make).Run();
+    FAIL() << "moved to where somebody else has the address";
+  } catch (const store::MoveRefused& refused) {
+    EXPECT_NE(std::string(refused.what()).find("ann@b.example"), std::string::npos);
+  }
+  EXPECT_EQ(Sql("select locked from organisation where id = '" + org.ToString() + "'"), "f");
+  resets_sign_in = true;
+  Move().Run();
+  EXPECT_EQ(there.Sql("select count(*) from passkey"), "0");
+  EXPECT_EQ(there.Sql("select count(*) from member_password where password like '$argon2id$%'"),
+            "1");
+  EXPECT_EQ(there.Sql("select count(*) from one_time_secret"), "0");
+  EXPECT_EQ(Sql("select password from member_password"), "argon") << "the old side's stays";
 }
 
 TEST_F(OrgMoveTest, WhatCannotBeMovedIsRefusedWithItsReason) {
