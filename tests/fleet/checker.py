@@ -258,7 +258,8 @@ class Checker:
                 else:
                     self.fail(f"G1 {name} is recorded failed ({message}), the service answered {statuses}")
             if outcome not in (CHANGED, UNCHANGED, FAILED) and check in self.asks:
-                first, last = self.asks[check][0]["t"], self.asks[check][-1]["t"]
+                # Its process may die before it has the answer.
+                first, last = self.asks[check][0]["t"], max(e["t"] for e in self.asks[check] + self.answers.get(check, []))
                 asked_in_vain += 1
                 if not self.explained(first, last, {ask["member"] for ask in self.asks[check]}):
                     self.fail(f"G1 {name} was asked and is {NAMES[outcome]}, and nothing was broken")

@@ -127,7 +127,7 @@ TEST_F(MaintenanceTest, WhatADigestTellsIsKeptAsLongAsItMayBeReplayedAndWhatWait
   const std::string channel = "'" + base::Uuid::V4().ToString() + "'";
   Sql("insert into channel (id, org_id, name, kind, url, events) values (" + channel + ", '" +
       org.ToString() + "', 'n', 0, 'https://a.example', '{0}')");
-  for (const std::string of : {channel, std::string("gen_random_uuid()")}) {
+  for (const std::string& of : {channel, std::string("gen_random_uuid()")}) {
     Sql("insert into digest_event (channel_id, monitor_id, row_id, event_group_id, type, "
         "created_at, digest_id) select " +
         of +
