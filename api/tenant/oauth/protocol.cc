@@ -290,13 +290,13 @@ rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys);
 // Fetches the client's keys, or waits for the fetch that this process has under way, and validates
 // again.
 rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endpoint& endpoint) {
-  auto token = call.parts.key_waits.Enter(
+  auto fetch = call.parts.key_waits.Enter(
       order.client_id, [parked = call.On(nullptr), org_id = order.org_id, endpoint] {
         rest::ServeLater<Call>(parked.parts.pool, org_id, parked, [endpoint](Call& again) {
           return ServeEndpoint(again, endpoint, Keys::kFetched);
         });
       });
-  if (!token) return rest::Parked{};
+  if (!fetch) return rest::Parked{};
   const auto then = [endpoint](Call& again, const rest::KeyReport& report) -> rest::Handled {
     if (report.kind == rest::KeyReport::Kind::kBusy) {
       return Counted(again, endpoint, KeysUnavailable(rest::kRetryAfterSeconds).reply());
@@ -313,7 +313,7 @@ rest::Handled FetchThenServe(Call& call, const rest::KeyOrder& order, const Endp
     }
     return Counted(call, endpoint, KeysUnavailable(kOtherFetchRetrySeconds).reply());
   }
-  return FetchPublishedKeys(call, order, *fence, std::move(token), then);
+  return FetchPublishedKeys(call, order, *fence, std::move(fetch), then);
 }
 
 rest::Handled ServeEndpoint(Call& call, const Endpoint& endpoint, Keys keys) {

@@ -16,14 +16,30 @@ namespace vedette::api {
 // connection of the API, which bounds them. Any thread.
 class KeyWaits {
  public:
-  // The first to come for a client gets a token and makes the fetch. The others get null, and their
-  // `then` runs when the last copy of the token goes: the fetch has ended and what came is stored,
-  // or it was not made. This object must outlive the tokens.
-  std::shared_ptr<void> Enter(const base::Uuid& client_id, std::function<void()> then);
+  // A fetch of this process, held by the request that makes it. It ends with the last copy at the
+  // latest, which may outlive the answer.
+  class Fetch {
+   public:
+    Fetch(KeyWaits& waits, const base::Uuid& client_id) : waits_(waits), client_id_(client_id) {}
+    ~Fetch() { End(); }
+    Fetch(const Fetch&) = delete;
+    Fetch& operator=(const Fetch&) = delete;
+
+    // Those who wait run; a request that comes from now on makes a fetch of its own.
+    void End();
+
+   private:
+    KeyWaits& waits_;
+    const base::Uuid client_id_;
+    std::once_flag ended_;
+  };
+
+  // The first to come for a client gets a fetch to make. The others get null, and their `then` runs
+  // when that has ended: what came is stored, or it was not made. This object must outlive the
+  // fetches.
+  std::shared_ptr<Fetch> Enter(const base::Uuid& client_id, std::function<void()> then);
 
  private:
-  void Leave(const base::Uuid& client_id);
-
   std::mutex mutex_;
   std::map<base::Uuid, std::vector<std::function<void()>>> waiting_;  // guarded by mutex_
 };
@@ -34,8 +50,8 @@ class KeyWaits {
 using AfterFetch = std::function<rest::Handled(Call&, const rest::KeyReport&)>;
 
 // Makes the fetch of `fence` and parks the answer (api/kit/published_keys.h); `then` runs in the
-// turn of the organisation. `token` is kept until then.
+// turn of the organisation. `fetch`, where others may wait for it, ends before that.
 rest::Parked FetchPublishedKeys(Call& call, const rest::KeyOrder& order, store::FetchFence fence,
-                                std::shared_ptr<void> token, AfterFetch then);
+                                std::shared_ptr<KeyWaits::Fetch> fetch, AfterFetch then);
 
 }  // namespace vedette::api

@@ -154,6 +154,15 @@ TEST_F(ApiPublishedKeys, WhereFetchesFailOldKeysServeForADay) {
   EXPECT_EQ(key_fetcher.fetches, 4);
 }
 
+TEST_F(ApiPublishedKeys, ARequestAfterAFetchsAnswerMakesOneOfItsOwn) {
+  key_fetcher.keeps = true;
+  Publish({Jwk(key, "a")});
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  Pass("11 minutes");
+  EXPECT_EQ(AskToken(key, "a").status, 200);
+  EXPECT_EQ(key_fetcher.fetches, 2);
+}
+
 TEST_F(ApiPublishedKeys, InOneProcessRequestsWaitForTheFetchAndInAnotherTheyAreToldTo) {
   Publish({Jwk(key, "a")});
   key_fetcher.held = true;

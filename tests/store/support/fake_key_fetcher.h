@@ -19,6 +19,7 @@ class FakeKeyFetcher final : public rest::KeyFetcher {
              std::function<void(Outcome)> done) override {
     std::unique_lock lock(mutex_);
     ++fetches;
+    if (keeps) kept_.push_back(done);
     last_org = org_id;
     last_url = std::move(url);
     if (held) {
@@ -38,7 +39,8 @@ class FakeKeyFetcher final : public rest::KeyFetcher {
     for (const auto& done : pending) done(outcome);
   }
   Outcome outcome{Outcome::Kind::kFailed, "connect: nobody listens"};
-  bool held = false;  // whether fetches stay under way
+  bool held = false;   // whether fetches stay under way
+  bool keeps = false;  // whether callbacks outlive their answers, as on a thread that was put aside
   std::atomic<int> fetches{0};
   base::Uuid last_org;
   std::string last_url;
@@ -46,6 +48,7 @@ class FakeKeyFetcher final : public rest::KeyFetcher {
  private:
   std::mutex mutex_;
   std::vector<std::function<void(Outcome)>> pending_;  // guarded by mutex_
+  std::vector<std::function<void(Outcome)>> kept_;     // guarded by mutex_
 };
 
 }  // namespace vedette::test
