@@ -26,6 +26,7 @@ from figures import Targets  # noqa: E402
 from machine import (ROOT, Postgres, add_server_option, chosen_server, environment, free_port, migrate,  # noqa: E402
                      tree_cpu_s, wait_until)
 
+FILL_AHEAD_S = 2  # inserting what one round delivers takes a fifth of it
 IN_FLIGHT = 512  # of the bare sender: as [delivery] in_flight_max
 RECEIVERS_PER_ORGANISATION = 100
 METADATA = '{"team":"sales"}'
@@ -131,15 +132,18 @@ class Bench:
         self.program("bench_delivery", "secrets", self.targets)
 
     def fill(self):
-        """Pending and due, as what a dead process left behind: with ids of version 7, in their order, and twenty of each
-        instant, as a record leaves those of its checks."""
+        """Pending, and due when this returns: with ids of version 7, in their order, and twenty of each instant, as a
+        record leaves those of its checks. They are placed ahead of their time: so many in one transaction commit long
+        after its own, and beside a held snapshot such ones are found a second later (docs/decisions/0079)."""
+        due_at = time.time() + FILL_AHEAD_S
         ms = "lpad(to_hex((extract(epoch from now()) * 1000)::bigint + n / 20), 12, '0')"
         self.sql(
             "insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, available_at)"
             f" select ({ms} || '7' || substr(md5(random()::text), 14))::uuid, m.org_id, m.endpoint_id, m.id,"
-            f" gen_random_uuid(), gen_random_uuid(), 0, now() - ({self.count} - n) / 20 * interval '1 ms'"
+            f" gen_random_uuid(), gen_random_uuid(), 0, to_timestamp({due_at}) - ({self.count} - n) / 20 * interval '0.1 ms'"
             f" from generate_series(0, {self.count - 1}) n join (select *, row_number() over () - 1 as k"
             " from monitor) m on m.k = n % (select count(*) from monitor); analyze delivery")
+        time.sleep(max(0, due_at - time.time()))
 
     def measured(self, *arguments, delivered):
         self.sql("checkpoint")
