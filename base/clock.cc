@@ -1,9 +1,12 @@
 #include "base/clock.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <stdexcept>
+
+#include "base/assert.h"
 
 namespace vedette::base {
 namespace {
@@ -85,6 +88,14 @@ std::chrono::nanoseconds SystemClock::SinceBoot() const {
 
 std::chrono::nanoseconds ThreadTime() {
   return ReadClock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+ThreadClock::ThreadClock() {
+  Assert(pthread_getcpuclockid(pthread_self(), &id_) == 0, "Linux has a clock for each thread");
+}
+
+std::chrono::nanoseconds ThreadClock::Now() const {
+  return ReadClock(id_);
 }
 
 std::string FormatTimestamp(Timestamp t) {

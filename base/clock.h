@@ -1,5 +1,7 @@
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -34,6 +36,16 @@ class SystemClock final : public Clock {
 // The processor's time that the calling thread has taken until now (CLOCK_THREAD_CPUTIME_ID).
 // Unlike SinceBoot it stands still while the thread does not run. A call costs about 0.3 us.
 std::chrono::nanoseconds ThreadTime();
+
+// The same of one thread, for others to read. Any thread, while that one lives.
+class ThreadClock {
+ public:
+  ThreadClock();  // of the calling thread
+  std::chrono::nanoseconds Now() const;
+
+ private:
+  clockid_t id_;
+};
 
 // RFC 3339, UTC, microseconds: "2026-11-21T09:30:00.000000Z".
 std::string FormatTimestamp(Timestamp t);

@@ -92,12 +92,27 @@ Fetched ReadGuarded(const ReadPage& read, const FetchedPage& page, ReadingTime& 
 }  // namespace
 
 void ReadingTime::Begin() {
-  begun_ = base::SystemClock().SinceBoot().count();
+  const std::lock_guard lock(mutex_);
+  begun_ = base::SystemClock().SinceBoot();
+  thread_.emplace();
+  thread_began_ = thread_->Now();
+}
+
+void ReadingTime::End() {
+  const auto all = taken();
+  const std::lock_guard lock(mutex_);
+  taken_ = all;
+  thread_.reset();
 }
 
 std::optional<std::chrono::nanoseconds> ReadingTime::begun() const {
-  const std::chrono::nanoseconds at(begun_);
-  return at.count() == 0 ? std::nullopt : std::optional(at);
+  const std::lock_guard lock(mutex_);
+  return begun_;
+}
+
+std::chrono::nanoseconds ReadingTime::taken() const {
+  const std::lock_guard lock(mutex_);
+  return thread_ ? thread_->Now() - thread_began_ : taken_;
 }
 
 struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
@@ -120,7 +135,8 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   };
 
   Impl(base::EventLoop& l, net::HttpClient& c, base::ThreadPool& p, const net::AddressPolicy& a,
-       PageMemory& m, base::ByteBudget& b, std::string agent, net::Renderer* r)
+       PageMemory& m, base::ByteBudget& b, std::string agent, net::Renderer* r,
+       ReadingLimits reading)
       : loop(l),
         client(c),
         pool(p),
@@ -128,7 +144,8 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
         memory(m),
         budget(b),
         user_agent(std::move(agent)),
-        renderer(r) {}
+        renderer(r),
+        limits(reading) {}
 
   ~Impl() {
     for (auto& [id, page] : pages) {
@@ -161,6 +178,7 @@ struct Fetcher::Impl : std::enable_shared_from_this<Fetcher::Impl> {
   base::ByteBudget& budget;
   const std::string user_agent;
   net::Renderer* const renderer;  // null: pages are not rendered
+  const ReadingLimits limits;
   const base::SystemClock clock;  // durations; and Retry-After where the answer has no date
 
   std::unordered_map<PageId, Page> pages;
@@ -318,7 +336,7 @@ void Fetcher::Impl::Post(PageId id, Page& page, net::HttpResponse response) {
   page.version = VersionOf(response).value_or(PageVersion{});
   page.time = std::make_shared<ReadingTime>();
   page.timer = std::make_unique<base::Timer>(loop, [this, id] { OnTimer(id); });
-  page.timer->Start(std::clamp(page.request.thread_wait_max, milliseconds(1), kReadingTimeMax));
+  page.timer->Start(std::clamp(page.request.thread_wait_max, milliseconds(1), limits.processor));
   page.posted = clock.SinceBoot();
   const bool posted = pool.Post(
       page.request.org_id,
@@ -335,6 +353,7 @@ void Fetcher::Impl::Post(PageId id, Page& page, net::HttpResponse response) {
         Fetched result = unread ? Fetched(std::move(*unread))
                          : same ? remembered->reading
                                 : ReadGuarded(read, fetched, *time);
+        time->End();
         fetched = {};
         held.reset();
         to.Post([id, weak, same, result = std::move(result), hash = std::move(hash)]() mutable {
@@ -369,12 +388,17 @@ void Fetcher::Impl::OnRead(PageId id, Fetched fetched, std::string body_hash) {
 void Fetcher::Impl::OnTimer(PageId id) {
   Page* page = Find(id);
   if (page == nullptr) return;
+  const auto now = clock.SinceBoot();
   const auto begun = page->time->begun();
-  const auto end = begun ? *begun + kReadingTimeMax : page->posted + page->request.thread_wait_max;
-  const auto left = std::chrono::ceil<milliseconds>(end - clock.SinceBoot());
-  if (left > milliseconds(0)) return page->timer->Start(std::min(left, kReadingTimeMax));
+  const auto by_processor = limits.processor - page->time->taken();
+  const auto by_wall =
+      (begun ? *begun + limits.wall : page->posted + page->request.thread_wait_max) - now;
+  const auto left = begun ? std::min<std::chrono::nanoseconds>(by_processor, by_wall) : by_wall;
+  if (left.count() > 0) {
+    return page->timer->Start(std::min(std::chrono::ceil<milliseconds>(left), limits.processor));
+  }
   page->time->stop().Stop();
-  if (!begun) return Finish(id, OverloadedFailure());
+  if (!begun || by_processor.count() > 0) return Finish(id, OverloadedFailure());
   Finish(id, Failure{"bad_content", std::string(page->request.too_slow), false, {}});
 }
 
@@ -388,9 +412,9 @@ void Fetcher::Impl::Finish(PageId id, Fetched fetched) {
 
 Fetcher::Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
                  const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-                 std::string user_agent, net::Renderer* renderer)
+                 std::string user_agent, net::Renderer* renderer, ReadingLimits limits)
     : impl_(std::make_shared<Impl>(loop, client, pool, policy, memory, budget,
-                                   std::move(user_agent), renderer)) {}
+                                   std::move(user_agent), renderer, limits)) {}
 
 Fetcher::~Fetcher() = default;
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/byte_budget.h"
+#include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/thread_pool.h"
 #include "base/uuid.h"
@@ -35,7 +36,10 @@ namespace vedette::html {
 
 // What reading one page may take, from its beginning on. A pool has few threads, and they are
 // everybody's.
-inline constexpr std::chrono::milliseconds kReadingTimeMax{5000};
+struct ReadingLimits {
+  std::chrono::milliseconds processor{5000};  // of its thread: more is the page's own doing
+  std::chrono::milliseconds wall{30'000};     // more is the machine's: it had no time for the page
+};
 
 // The time that reading one page has. Shared by the loop, which stops the reading, and the thread
 // of the pool that reads.
@@ -44,15 +48,23 @@ class ReadingTime {
   // The time counts from now on. Called before the reader; it may call it again after work that is
   // not the page's. Thread that reads.
   void Begin();
+  // It counts no further. Thread that reads.
+  void End();
   // Since boot, as of Clock; empty while the page waits for a thread. Any thread.
   std::optional<std::chrono::nanoseconds> begun() const;
+  // Of the processor. Any thread, while the one that reads lives.
+  std::chrono::nanoseconds taken() const;
 
   // For what is expensive (HtmlDocument); a reader of its own loops asks stop().stopped().
   ExtractionStop& stop() { return stop_; }
 
  private:
   ExtractionStop stop_;
-  std::atomic<std::chrono::nanoseconds::rep> begun_ = 0;  // 0: not yet
+  mutable std::mutex mutex_;
+  std::optional<base::ThreadClock> thread_;        // guarded by mutex_; set while it counts
+  std::chrono::nanoseconds thread_began_{};        // guarded by mutex_
+  std::chrono::nanoseconds taken_{};               // guarded by mutex_; once it has ended
+  std::optional<std::chrono::nanoseconds> begun_;  // guarded by mutex_
 };
 
 using Fetched = std::variant<std::shared_ptr<const Reading>, domain::Failure>;
@@ -96,7 +108,7 @@ struct FetchRequest {
   // If set: a page that is rendered stays open for its picture, and is handed over here, before
   // `done`; of one that failed its picture is.
   std::function<void(std::shared_ptr<net::OpenPage> open)> on_open{};
-  // The sentence of the failure of a page that could not be read within kReadingTimeMax.
+  // The sentence of the failure of a page that takes more of the processor than it may.
   std::string_view too_slow = "Reading the page takes too long.";
 };
 
@@ -120,7 +132,7 @@ class Fetcher {
   // post to the loop.
   Fetcher(base::EventLoop& loop, net::HttpClient& client, base::ThreadPool& pool,
           const net::AddressPolicy& policy, PageMemory& memory, base::ByteBudget& budget,
-          std::string user_agent, net::Renderer* renderer = nullptr);
+          std::string user_agent, net::Renderer* renderer = nullptr, ReadingLimits limits = {});
   ~Fetcher();  // callbacks of what is under way are dropped, its readers are stopped
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;

@@ -302,8 +302,7 @@ std::variant<std::string, Failure> TextOfPdf(std::string_view pdf,
   const Ended ended = ReadAll(from.get(), stopped, until, limits.text_bytes, &text);
   const int status =
       process.Wait(ended == Ended::kItself ? until : std::chrono::nanoseconds::zero());
-  if (ended == Ended::kStopped) return OverloadedFailure();
-  if (ended == Ended::kTooLong) return TooExpensive();
+  if (ended == Ended::kStopped || ended == Ended::kTooLong) return OverloadedFailure();
   if (ended == Ended::kTooMuch) {
     return Failure{"body_too_large",
                    fmt::format("The text of the page, a PDF, has more than {} bytes; watch a "

@@ -48,11 +48,8 @@ ServerResponse Html(std::string body) {
 class FetchTest : public ::testing::Test {
  protected:
   FetchTest() {
-    loop_.Run([this] {
-      client_ = std::make_unique<net::HttpClient>(loop_.loop, net_config_);
-      fetcher_ = std::make_unique<Fetcher>(loop_.loop, *client_, *pool_, policy_, memory_, budget_,
-                                           net_config_.user_agent);
-    });
+    loop_.Run([this] { client_ = std::make_unique<net::HttpClient>(loop_.loop, net_config_); });
+    MakeFetcher({});
   }
   ~FetchTest() override {
     pool_.reset();
@@ -60,6 +57,12 @@ class FetchTest : public ::testing::Test {
     loop_.Run([this] { client_.reset(); });
   }
 
+  void MakeFetcher(ReadingLimits limits) {
+    loop_.Run([this, limits] {
+      fetcher_ = std::make_unique<Fetcher>(loop_.loop, *client_, *pool_, policy_, memory_, budget_,
+                                           net_config_.user_agent, nullptr, limits);
+    });
+  }
   void DestroyFetcher() {
     loop_.Run([this] { fetcher_.reset(); });
   }
@@ -209,6 +212,30 @@ TEST_F(FetchTest, G11AWaitForAThreadEndsAndStopsNothingElse) {
   EXPECT_EQ(FailureClass(Fetch(std::move(second))), "overloaded");
   gate.Open();
   EXPECT_EQ(TextOf(first.get()), "hello");
+}
+
+TEST_F(FetchTest, G11APageThatTakesTooMuchOfTheProcessorIsStoppedAndNotTriedAgain) {
+  Site site([](const ServerRequest&) { return Html("<p>hello</p>"); });
+  MakeFetcher({.processor = 20ms, .wall = 20000ms});
+  const Fetched fetched = Fetch(Request(site.Url()), [](const FetchedPage& page, ReadingTime& t) {
+    while (!t.stop().stopped()) continue;
+    return ReadText(page, t);
+  });
+  EXPECT_EQ(FailureClass(fetched), "bad_content");
+  EXPECT_FALSE(std::get<domain::Failure>(fetched).retryable);
+}
+
+// As on a machine where others take the processor.
+TEST_F(FetchTest, APageWhoseThreadGetsNoTimeIsNotToBlame) {
+  Site site([](const ServerRequest&) { return Html("<p>hello</p>"); });
+  MakeFetcher({.processor = 20ms, .wall = 100ms});
+  Gate gate;
+  auto fetched = Begin(Request(site.Url()), [&](const FetchedPage& page, ReadingTime& time) {
+    gate.Wait();
+    return ReadText(page, time);
+  });
+  EXPECT_EQ(FailureClass(fetched.get()), "overloaded");
+  gate.Open();
 }
 
 TEST_F(FetchTest, DestroyingTheFetcherStopsItsReadersAndCallsNobody) {
