@@ -126,6 +126,9 @@ rest::Handled PostInvitation(Call& call) {
   using Kind = store::InviteOutcome::Kind;
   if (made.kind == Kind::kNoOrganisation) return rest::NotFound("organisation");
   if (made.kind == Kind::kNoTeam) return rest::NotFound("team of this organisation");
+  if (made.kind == Kind::kLastOwner) {
+    return rest::Conflict("the address is the last owner's: invite somebody else as owner first");
+  }
   if (made.kind == Kind::kTooMany) return rest::Conflict("100 invitations are waiting already");
   return rest::JsonReply(201,
                          {{"id", made.id.ToString()},

@@ -236,6 +236,7 @@ bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid&
   return InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = user_id).empty())
       return false;
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = user_id);
     tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, user_id));
     InsertAudit(tx, clock, audit);
     return true;

@@ -68,6 +68,9 @@ InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uui
   made.kind = InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (order.team_id && !IsTeam(tx, org_id, *order.team_id)) return Kind::kNoTeam;
+    const LockedMembers locked = LockMembers(tx, org_id, order.email);
+    if (order.role != domain::MemberRole::kOwner && locked.last_owner()) return Kind::kLastOwner;
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = order.email);
     const auto inserted = tx.Exec<"invitation_insert">(
         "id"_a = made.id, "org_id"_a = org_id, "email"_a = order.email, "role"_a = order.role,
         "team_id"_a = order.team_id, "token_sha256"_a = Bytea(HashOf(made.token)),
@@ -127,25 +130,32 @@ bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& e
 
 }  // namespace
 
-bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token_sha256,
-                      const HolderShows& shows, AuditEntry audit) {
+Acceptance AcceptInvitation(Session& session, const base::Clock& clock,
+                            const std::string& token_sha256, const HolderShows& shows,
+                            AuditEntry audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
-    if (taken.empty()) return false;
+    const auto found = tx.Exec<"invitation_org">("token_sha256"_a = Bytea(token_sha256));
+    if (found.empty()) return Acceptance::kGone;
+    // Members before invitations, as everywhere.
     base::Uuid org_id;
     std::string email;
+    Columns(found.at(0)).Into("org_id"_a = &org_id, "email"_a = &email);
+    HoldHere(tx, org_id);
+    const LockedMembers locked = LockMembers(tx, org_id, email);
+    const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
+    if (taken.empty()) return Acceptance::kGone;
     domain::MemberRole role{};
     std::optional<base::Uuid> team_id;
-    Columns(taken.at(0))
-        .Into("org_id"_a = &org_id, "email"_a = &email, "role"_a = &role, "team_id"_a = &team_id);
-    HoldHere(tx, org_id);
-    if (!AdmitHolder(tx, clock, email, shows)) return false;
+    Columns(taken.at(0)).Into("role"_a = &role, "team_id"_a = &team_id);
+    if (role != domain::MemberRole::kOwner && locked.last_owner()) return Acceptance::kLastOwner;
+    if (!AdmitHolder(tx, clock, email, shows)) return Acceptance::kGone;
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
     tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role,
                               "team_id"_a = team_id, "by_provider"_a = shows.by_provider);
     audit.org_id = org_id;
     audit.target = email;
     InsertAudit(tx, clock, audit);
-    return true;
+    return Acceptance::kDone;
   });
 }
 
@@ -244,6 +254,7 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
     if (!is_owner && locked.last_owner()) return MemberOutcome::kLastOwner;
     tx.Exec<"membership_set_role">("org_id"_a = org_id, "email"_a = email, "role"_a = change.role,
                                    "team_id"_a = team_id);
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
     audit.detail = RoleAndTeam(change.role, team_id);
     InsertAudit(tx, clock, audit);
     return MemberOutcome::kDone;
@@ -259,6 +270,7 @@ MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const bas
     if (!locked.role) return MemberOutcome::kNotFound;
     if (locked.last_owner()) return MemberOutcome::kLastOwner;
     tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = email);
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
     tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, email));
     InsertAudit(tx, clock, audit);
     return MemberOutcome::kDone;

@@ -34,12 +34,14 @@ struct NewInvitation {
   std::string cell{};  // that gives it out (domain/auth/cell.h)
 };
 struct InviteOutcome {
-  enum class Kind { kDone, kNoOrganisation, kNoTeam, kTooMany };
+  enum class Kind { kDone, kNoOrganisation, kNoTeam, kLastOwner, kTooMany };
   Kind kind = Kind::kDone;
   base::Uuid id;
   std::string token;  // readable only here
   base::Timestamp expires_at;
 };
+// An invitation that waits for the same address ends. kLastOwner: the address is the last owner's,
+// and the invitation would make him something else.
 InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                      const NewInvitation& order, AuditEntry audit);
 
@@ -68,12 +70,19 @@ struct HolderShows {
   bool own_passkey = false;           // he has shown one that he had
   bool by_provider = false;           // the identity provider has vouched for the address
 };
-// Takes the invitation and makes its holder a member. Of two calls with one token one is true.
-// False, and the invitation is spent, where the address has got something else to sign in with
-// since it was looked up, or his passkey could not be kept. Throws OrganisationAway, and the
+enum class Acceptance {
+  kDone,
+  // There is none (any more); or the address has got something else to sign in with since it was
+  // looked up, or its passkey could not be kept, and the invitation is spent.
+  kGone,
+  kLastOwner,  // it would take the organisation's last owner away, and is spent
+};
+// Takes the invitation and makes its holder a member. Of two calls with one token one is kDone.
+// Other invitations of the address to the organisation end. Throws OrganisationAway, and the
 // invitation stays.
-bool AcceptInvitation(Session& session, const base::Clock& clock, const std::string& token_sha256,
-                      const HolderShows& shows, AuditEntry audit);
+Acceptance AcceptInvitation(Session& session, const base::Clock& clock,
+                            const std::string& token_sha256, const HolderShows& shows,
+                            AuditEntry audit);
 
 struct WaitingInvitation {
   base::Uuid id;

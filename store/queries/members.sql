@@ -5,10 +5,17 @@ select @id, @org_id, @email, @role, @team_id, @token_sha256::bytea, @invited_by,
 where (select count(*) from invitation where org_id = @org_id and expires_at > now()) < @invitations_max
 returning expires_at
 
+-- name: invitation_org
+select org_id, email from invitation where token_sha256 = @token_sha256::bytea and expires_at > now()
+
 -- name: invitation_take
 -- An invitation lets in once.
 delete from invitation where token_sha256 = @token_sha256::bytea and expires_at > now()
-returning org_id, email, role, team_id
+returning role, team_id
+
+-- name: invitations_end
+-- What an address waits with ends where it is invited again, comes in, or its membership changes or ends.
+delete from invitation where org_id = @org_id and email = @email
 
 -- name: invitation_find
 select i.org_id, i.email, i.role, o.name as organisation, o.lives_at, o.moving_until, p.password,
@@ -52,7 +59,7 @@ where u.user_id = @email and u.role is not null
 order by u.created_at, u.org_id
 
 -- name: membership_put
--- A member of old has the role and the team of the newest invitation.
+-- A member of old has the role and the team of the invitation.
 insert into org_user (org_id, user_id, role, team_id, by_provider)
 values (@org_id, @email, @role, @team_id, @by_provider)
 on conflict (org_id, user_id) do update

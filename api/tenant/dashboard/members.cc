@@ -36,8 +36,7 @@ rest::Reply ReplyOf(store::MemberOutcome outcome, const base::Json& done) {
     case store::MemberOutcome::kOwnerOfTeam:
       return OwnerOfTeam();
     case store::MemberOutcome::kLastOwner:
-      return rest::ErrorReply(409, "last_owner",
-                              "an organisation needs an owner: make somebody else one first");
+      return LastOwner();
     case store::MemberOutcome::kDone:
       break;
   }
@@ -45,6 +44,11 @@ rest::Reply ReplyOf(store::MemberOutcome outcome, const base::Json& done) {
 }
 
 }  // namespace
+
+rest::Reply LastOwner() {
+  return rest::ErrorReply(409, "last_owner",
+                          "an organisation needs an owner: make somebody else one first");
+}
 
 bool NamesAMember(Call& call) {
   const auto members = store::ListMembers(call.session(), call.caller.org_id);
@@ -109,6 +113,7 @@ rest::Handled CreateInvitation(Call& call) {
     return rest::NotFound("organisation");
   }
   if (made.kind == store::InviteOutcome::Kind::kNoTeam) return rest::NotFound("team");
+  if (made.kind == store::InviteOutcome::Kind::kLastOwner) return LastOwner();
   if (made.kind == store::InviteOutcome::Kind::kTooMany) {
     return rest::ErrorReply(409, "too_many_invitations",
                             "100 invitations are waiting: withdraw some first");

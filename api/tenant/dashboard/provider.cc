@@ -91,14 +91,19 @@ rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding
     if (!found || found->email != email) {
       return Sorry(call, kInvitation, "the invitation is gone, or for another address");
     }
-    const bool taken =
+    const auto taken =
         store::AcceptInvitation(call.session(), call.parts.clock, *binding.invitation_sha256,
                                 {.password = std::nullopt,
                                  .passkey = std::nullopt,
                                  .own_passkey = false,
                                  .by_provider = true},
                                 AuditOfMember(call, found->org_id, email, "invitation.accept"));
-    if (!taken) return Sorry(call, kInvitation, "the invitation was used meanwhile");
+    if (taken == store::Acceptance::kGone) {
+      return Sorry(call, kInvitation, "the invitation was used meanwhile");
+    }
+    if (taken == store::Acceptance::kLastOwner) {
+      return Sorry(call, kInvitation, "it would take the organisation's last owner away");
+    }
     return Enter(call, email, found->org_id);
   }
   if (token.organisation) {

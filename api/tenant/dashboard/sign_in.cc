@@ -354,9 +354,14 @@ rest::Handled TakeInvitation(Call& call) {
   if (!found) return NoLink(call, taken.token, store::kInvitationPrefix);
   const store::HolderShows shows = CheckHolder(call, *found, taken);
   const auto audit = AuditOfMember(call, found->org_id, found->email, "invitation.accept");
-  if (!store::AcceptInvitation(call.session(), call.parts.clock, base::Sha256(taken.token), shows,
-                               audit)) {
-    return NoLink(call, taken.token, store::kInvitationPrefix);
+  switch (store::AcceptInvitation(call.session(), call.parts.clock, base::Sha256(taken.token),
+                                  shows, audit)) {
+    case store::Acceptance::kGone:
+      return NoLink(call, taken.token, store::kInvitationPrefix);
+    case store::Acceptance::kLastOwner:
+      return LastOwner();
+    case store::Acceptance::kDone:
+      break;
   }
   return OpenSession(call, found->email, {found->org_id, found->organisation, found->role, false});
 }

@@ -49,7 +49,8 @@ TEST_F(ApiMembers, AnInvitationIsNotTakenWhereTheAddressGotAnotherPasswordMeanwh
   store::Session session(config.database, {.name = "test"}, clock, metrics, log);
   store::HolderShows shows;
   shows.password = "what another one chose";
-  EXPECT_FALSE(store::AcceptInvitation(session, clock, base::Sha256(second), shows, {}));
+  EXPECT_EQ(store::AcceptInvitation(session, clock, base::Sha256(second), shows, {}),
+            store::Acceptance::kGone);
   EXPECT_EQ(Sql("select count(*) from org_user where role is not null"), "0");
   EXPECT_EQ(Take(second).status, 404);
 }
@@ -138,8 +139,41 @@ TEST_F(ApiMembers, AnOrganisationKeepsAnOwner) {
   const std::string path = "/account/members/ada%40example.com";
   EXPECT_EQ(Ask("DELETE", path).error(), "last_owner");
   EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "viewer"}}).error(), "last_owner");
+  const Reply viewer =
+      Ask("POST", "/account/invitations", Json{{"email", "ada@example.com"}, {"role", "viewer"}});
+  EXPECT_EQ(viewer.status, 409);
+  EXPECT_EQ(viewer.error(), "last_owner") << "an invitation takes no owner away either";
+  Take(Invite("bob@example.com", "owner"));
+  const std::string late = Invite("ada@example.com", "viewer");
+  EXPECT_EQ(Ask("DELETE", "/account/members/bob%40example.com").status, 200);
+  const Reply taken = Take(late);
+  EXPECT_EQ(taken.status, 409) << "she has become the last one meanwhile";
+  EXPECT_EQ(taken.error(), "last_owner");
   Take(Invite("bob@example.com", "owner"));
   EXPECT_EQ(Ask("DELETE", path).status, 200);
+}
+
+// What was sent first may be found long after, in a mailbox.
+TEST_F(ApiMembers, AnInvitationEndsTheOthersOfItsAddress) {
+  Take(Invite("bob@example.com", "owner"));
+  const std::string mistaken = Invite("ada@example.com", "owner");
+  const std::string meant = Invite("ada@example.com", "viewer");
+  EXPECT_EQ(Ask("GET", "/account/invitations").body["invitations"].size(), 1U);
+  EXPECT_EQ(Take(mistaken).status, 404);
+  EXPECT_EQ(Take(meant).body["role"], "viewer");
+}
+
+TEST_F(ApiMembers, AChangeOrARemovalEndsWhatWaitsForTheAddress) {
+  Take(Invite("bob@example.com", "owner"));
+  Take(Invite("ada@example.com", "member"));
+  const std::string path = "/account/members/ada%40example.com";
+  const std::string more = Invite("ada@example.com", "owner");
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "viewer"}}).status, 200);
+  EXPECT_EQ(Take(more).status, 404);
+  const std::string again = Invite("ada@example.com", "owner");
+  EXPECT_EQ(Ask("DELETE", path).status, 200);
+  EXPECT_EQ(Take(again).status, 404);
+  EXPECT_EQ(Take(Invite("ada@example.com", "viewer")).status, 200);
 }
 
 TEST_F(ApiMembers, WhoIsNoOwnerIsChangedAndRemovedWhereThereIsNone) {
