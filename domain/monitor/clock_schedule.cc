@@ -30,9 +30,14 @@ struct Slot {
   bool operator<(const Slot& other) const { return at < other.at; }
 };
 
-std::string TimeOfDay(local_seconds local) {
-  const auto time = std::chrono::floor<minutes>(local - std::chrono::floor<days>(local));
-  return fmt::format("{:02}:{:02}", time / hours(1), (time % hours(1)).count());
+std::string WallTime(local_seconds local, bool with_date) {
+  const auto day = std::chrono::floor<days>(local);
+  const auto time = std::chrono::floor<minutes>(local - day);
+  const std::string clock = fmt::format("{:02}:{:02}", time / hours(1), (time % hours(1)).count());
+  if (!with_date) return clock;
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02} {}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock);
 }
 
 }  // namespace
@@ -187,9 +192,11 @@ std::vector<ClockSchedule::ClockChange> ClockSchedule::ClockChanges(base::Timest
   std::vector<ClockChange> changes;
   for (const TimeZone::Change& change :
        zone_.Changes(std::chrono::floor<seconds>(from), std::chrono::floor<seconds>(to))) {
-    const std::string before =
-        TimeOfDay(local_seconds(change.at.time_since_epoch()) + change.before);
-    const std::string after = TimeOfDay(local_seconds(change.at.time_since_epoch()) + change.after);
+    // Samoa has left out a day.
+    const bool names_days = std::chrono::abs(change.after - change.before) >= days(1);
+    const local_seconds at(change.at.time_since_epoch());
+    const std::string before = WallTime(at + change.before, names_days);
+    const std::string after = WallTime(at + change.after, names_days);
     if (change.after > change.before) {
       changes.push_back(
           {change.at,

@@ -139,6 +139,16 @@ TEST(ClockSchedule, TellsTheChangesOfTheClocks) {
                   .empty());
 }
 
+TEST(ClockSchedule, ADayThatIsLeftOutIsToldByItsDate) {
+  const auto changes = Schedule({"0 9 * * *"}, "Pacific/Apia")
+                           .ClockChanges(ParseTimestamp("2011-12-28T00:00:00Z"),
+                                         ParseTimestamp("2012-01-05T00:00:00Z"));
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].effect,
+            "The clocks go forward from 2011-12-30 00:00 to 2011-12-31 00:00: a time between them "
+            "comes at 2011-12-31 00:00.");
+}
+
 // What a clock on the wall shows, minute by minute: the slots are told from it alone.
 struct Minute {
   sys_seconds at;
