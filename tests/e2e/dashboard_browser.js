@@ -109,6 +109,12 @@ class Member extends Console {
     const text = 'name,company\r\n"Lovelace, ""Ada""",engines.example\n\nBob,\n';
     const rows = await this.page.evaluate(async t => (await import('/dashboard/assets/lookups.js')).csvRows(t), text);
     assert.deepEqual(rows, [{name: 'Lovelace, "Ada"', company: 'engines.example'}, {name: 'Bob'}]);
+    const refusals = await this.page.evaluate(async texts => {
+      const {csvRows} = await import('/dashboard/assets/lookups.js');
+      return texts.map(t => { try { return csvRows(t); } catch (e) { return e.message.split('.')[0]; } });
+    }, ['name\nRobert "Bob" Smith\n', 'name\r\nBob\r\n5" pipe', 'name\n"open', 'name,name\nA,B']);
+    assert.deepEqual(refusals, ['Line 2: text beside a quote', 'Line 3: text beside a quote', 'Line 2: text beside a quote',
+      'The column name stands twice in the first line']);
     // An address of a role is nobody's, and nobody is asked.
     await this.at('lookups');
     await this.page.getByLabel('Look for').selectOption({label: 'the person behind an address'});
@@ -148,6 +154,16 @@ class Member extends Console {
     await this.button('Start').click();
     await this.page.getByRole('img', {name: 'dedupe: 100 %'}).waitFor();
     await this.main('3 of 3 rows in, 2 rows out');
+    await this.at('schedules');
+    await this.page.getByText('New schedule').click();
+    await this.page.getByLabel('Workflow').selectOption({label: 'of a file'});
+    await this.page.getByLabel('Name', {exact: true}).fill('of that file');
+    await this.page.getByLabel('CSV file').setInputFiles({name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('n\n1\n')});
+    await this.button('Create').click();
+    const timed = this.page.getByRole('row', {name: /^of that file/});
+    await timed.getByRole('button', {name: 'Delete'}).click();
+    await timed.getByRole('button', {name: /^Delete it\?/}).click();
+    await timed.waitFor({state: 'detached'});
     await this.at('channels');
     await this.page.getByText('New channel').click();
     await this.page.getByLabel('Name', {exact: true}).fill('by form');

@@ -73,13 +73,15 @@ class Tab extends Console {
   async rollASecret() {
     await this.at('signing');
     const overlap = this.page.locator('input[type=number]');
+    const sure = this.page.getByRole('checkbox', {name: /ends at once/});
+    assert.equal(await sure.isVisible(), false, 'the present secret has its overlap');
     await overlap.fill('');
     await this.button('Roll').click();
     assert.equal(await overlap.evaluate(input => input.validity.valueMissing), true);
     await overlap.fill('0');
     await this.look('dashboard-roll-at-once', ['light']);
     await this.button('Roll').click();
-    const sure = this.page.getByRole('checkbox', {name: /ends at once/});
+    assert.equal(await sure.isVisible(), true);
     assert.equal(await sure.evaluate(input => input.validity.valueMissing), true);
     const {signing_secrets: all} = await this.read('/account/signing-secrets');
     assert.equal(all.length, 1, 'nothing was rolled');
@@ -98,6 +100,9 @@ class Tab extends Console {
     await row.getByRole('button', {name: 'Resume'}).click();
     await this.said('Resumed.');
     await row.getByRole('button', {name: 'Pause', exact: true}).waitFor();
+    await this.page.locator('main form').first().evaluate(form => { form.noValidate = true; form.requestSubmit(); });
+    await this.page.locator('main form p.bad').first().filter({hasText: /./}).waitFor({state: 'attached'});
+    assert.equal(await this.page.locator('#said').textContent(), '', 'what was done before does not stand beside a refusal');
     assert.equal(await this.page.getByRole('row', {name: /^a feed/}).getByRole('button', {name: 'Pause'}).count(), 0);
   }
 

@@ -8,17 +8,26 @@ const LEADS_MAX = 100;  // of one lookup
 const WAIT_S = 20;      // of each question how far it is
 const [EMAIL, PERSON] = ['find-email', 'reverse-email'];
 
-// The lines of a CSV text, as objects by the names of the first; quoted cells may have commas, quotes and lines.
+// The lines of a CSV text, as objects by the names of the first; quoted cells may have commas, quotes and lines. What cannot be read is
+// refused with its line, as where a file is uploaded: another lead than was meant would be looked up and paid for.
 export function csvRows(text) {
   const lines = [];
   let line = [];
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+  let read = 0;
+  for (const [cell, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n?|\n|$)/gy)) {
+    read += cell.length;
     line.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
-    if (line.some(cell => cell !== '')) lines.push(line);
+    if (line.some(one => one !== '')) lines.push(line);
     line = [];
   }
+  if (read < text.length) {
+    const number = text.slice(0, read).split(/\r\n?|\n/).length;
+    throw new Error(`Line ${number}: text beside a quote. Put the whole cell in quotes, and write each quote in it twice.`);
+  }
   const [names = [], ...rows] = lines;
+  const twice = names.find((name, n) => name !== '' && names.indexOf(name) !== n);
+  if (twice) throw new Error(`The column ${twice} stands twice in the first line.`);
   return rows.map(cells => Object.fromEntries(names.map((name, n) => [name, cells[n] ?? '']).filter(([, cell]) => cell !== '')));
 }
 

@@ -55,6 +55,7 @@ export function button(text, work, kind) {
   const self = h('button', {type: 'button', class: kind, click: async () => {
     if (self.getAttribute('aria-busy') === 'true') return;
     self.setAttribute('aria-busy', 'true');
+    say('');  // of the click before
     await guarded(work);
     self.removeAttribute('aria-busy');
   }}, text);
@@ -147,6 +148,7 @@ export function form(children, submit, work) {
     event.preventDefault();
     go.disabled = true;
     wrong.textContent = '';
+    say('');  // of what was done before
     try {
       await work();
     } catch (e) {

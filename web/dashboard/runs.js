@@ -63,28 +63,46 @@ export async function run(id) {
   return h('div', null, h('p', null, h('a', {href: '#/runs'}, 'All runs')), h('h2', null, 'Run'), box);
 }
 
-// A workflow that reads a file is started with one; another takes what is saved in it.
-async function startForm(workflows) {
+// What a run is given: a file for a workflow that reads one, records for one that is called; else it takes what is saved in it.
+export function runInput() {
+  const file = h('input', {type: 'file', accept: '.csv,text/csv'});
+  const records = h('textarea', {rows: 3, spellcheck: 'false', placeholder: '[{"domain": "a.example"}]'});
+  const order = async () => {
+    const given = {};
+    if (records.value.trim() !== '') {
+      try {
+        given.webhook_payload = JSON.parse(records.value);
+      } catch (e) {
+        throw new Error(`Records are no JSON: ${e.message}`);
+      }
+    }
+    if (file.files.length > 0) {
+      const {handle_id} = await ask('POST', '/storage/csv/upload', file.files[0]);
+      given.specs_override = {resource_handle_id: handle_id};
+    }
+    return given;
+  };
+  return {fields: [
+    field('CSV file', file, 'Where the workflow reads one; else it takes the input that is saved in it.'),
+    field('Records', records, 'As JSON, where the workflow takes a webhook; else it takes those that are saved in it.'),
+  ], order};
+}
+
+function startForm(workflows) {
   const which = h('select', {required: true}, h('option', {value: ''}, 'choose one'),
     workflows.map(w => h('option', {value: w.id}, w.name)));
-  const file = h('input', {type: 'file', accept: '.csv,text/csv'});
-  return form([field('Workflow', which), field('CSV file', file, 'Where the workflow reads one; else it takes the input that is saved in it.')],
-    'Start', async () => {
-      const order = {};
-      if (file.files.length > 0) {
-        const {handle_id} = await ask('POST', '/storage/csv/upload', file.files[0]);
-        order.specs_override = {resource_handle_id: handle_id};
-      }
-      const started = await ask('POST', `/workflows/run?workflow_id=${which.value}`, order);
-      say((started.warnings ?? []).concat('It is queued.').join(' '));
-      location.hash = `#/runs/${started.job_id}`;
-    });
+  const input = runInput();
+  return form([field('Workflow', which), input.fields], 'Start', async () => {
+    const started = await ask('POST', `/workflows/run?workflow_id=${which.value}`, await input.order());
+    say((started.warnings ?? []).concat('It is queued.').join(' '));
+    location.hash = `#/runs/${started.job_id}`;
+  });
 }
 
 export async function runs() {
   const [found, workflows] = await Promise.all([ask('GET', '/workflows/runs?limit=100'), ask('GET', '/workflows')]);
   return h('div', null, h('h2', null, 'Runs'),
-    session.may('member') && workflows.length > 0 && h('details', {class: 'start'}, h('summary', null, 'Start a run'), await startForm(workflows)),
+    session.may('member') && workflows.length > 0 && h('details', {class: 'start'}, h('summary', null, 'Start a run'), startForm(workflows)),
     table('Runs, newest first', [
       ['Queued', r => h('a', {href: `#/runs/${r.job_id}`}, when(r.queued_at))],
       ['Workflow', r => r.workflow_name],

@@ -3,6 +3,7 @@
 import {ask, session} from './api.js';
 import {badge, h, table, when} from './dom.js';
 import {again, button, field, form, say, sureButton, timing} from './parts.js';
+import {runInput} from './runs.js';
 
 // Schedules are read workflow by workflow: beyond, a workflow is chosen.
 const WORKFLOWS_READ = 20;
@@ -12,9 +13,11 @@ function newSchedule(workflows) {
     workflows.map(w => h('option', {value: w.id}, w.name)));
   const name = h('input', {required: true, maxlength: 200});
   const when = timing('When');
+  const input = runInput();
   return h('details', {class: 'start'}, h('summary', null, 'New schedule'),
-    form([field('Workflow', workflow), field('Name', name), when.fields], 'Create', async () => {
-      await ask('POST', `/workflows/${workflow.value}/schedules`, {name: name.value, ...when.clock() ?? {frequency: when.frequency()}});
+    form([field('Workflow', workflow), field('Name', name), when.fields, input.fields], 'Create', async () => {
+      await ask('POST', `/workflows/${workflow.value}/schedules`,
+        {name: name.value, ...when.clock() ?? {frequency: when.frequency()}, ...await input.order()});
       say('Created.');
       again();
     }));
