@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "domain/text/letters.h"
 #include "domain/text/word_lists.h"
 
 namespace vedette::domain {
@@ -20,7 +21,7 @@ std::string_view WithoutTag(std::string_view local) {
 }  // namespace
 
 std::string MailboxKey(const Address& address) {
-  std::string local = base::AsciiLower(WithoutTag(address.local));
+  std::string local = LowerNfc(WithoutTag(address.local));
   std::string domain = address.domain;
   if (domain == "googlemail.com") domain = "gmail.com";
   if (domain == "gmail.com") std::erase(local, '.');

@@ -10,8 +10,9 @@
 // What an address alone tells of who is behind it. Pure.
 namespace vedette::domain {
 
-// Equal for the spellings of one mailbox: lower case, without what follows a plus sign, and at
-// Google's own domains without dots, where gmail.com and googlemail.com are one.
+// Equal for the spellings of one mailbox: NFC and lower case in every script, without what follows
+// a plus sign, and at Google's own domains without dots, where gmail.com and googlemail.com are
+// one.
 std::string MailboxKey(const Address& address);
 
 // The name that a local part may be made of: "Ada Lovelace" of "ada.lovelace+x@example.com". Empty

@@ -31,17 +31,33 @@ std::string InJson(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
+// Whether every spelling has the character at `at` of a text in lower case: not what is outside
+// ASCII, nor the letter before it, which may be one character with it; nor what is written with a
+// backslash, nor what NFC makes of the signs U+212A, U+1FEF and U+037E.
+bool IsInEverySpelling(std::string_view text, std::size_t at) {
+  constexpr std::string_view kOthers = "\"\\k`;";
+  const bool is_last = at + 1 == text.size();
+  return IsAsciiText(text.substr(at, 1)) && kOthers.find(text[at]) == std::string_view::npos &&
+         (is_last || IsAsciiText(text.substr(at + 1, 1)));
+}
+
 // The longest part of the local part that every spelling has: without what follows a plus sign,
-// which the list does not look at either, and without what is written with a backslash.
+// which the list does not look at either. The at sign where there is none: Google's dots may be
+// anywhere.
 std::string NeedleOf(const Address& address) {
+  if (MailboxKey(address).ends_with("@gmail.com")) return "@";
   const auto plus = address.local.find('+');
-  std::string_view rest = address.local;
-  if (plus > 0) rest = rest.substr(0, plus);
-  std::string_view longest;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find_first_of("\"\\"), rest.size());
-    if (end > longest.size()) longest = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  const std::string local = base::AsciiLower(
+      std::string_view(address.local).substr(0, plus > 0 ? plus : address.local.npos));
+  std::string longest = "@";
+  std::string part;
+  for (std::size_t at = 0; at < local.size(); ++at) {
+    if (!IsInEverySpelling(local, at)) {
+      part.clear();
+      continue;
+    }
+    part += local[at];
+    if (part.size() > longest.size()) longest = part;
   }
   return InJson(longest);
 }

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unicode/normalizer2.h>
-#include <unicode/unistr.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -17,6 +15,7 @@
 #include "domain/email/lead.h"
 #include "domain/email/mailbox.h"
 #include "domain/people/words.h"
+#include "domain/text/letters.h"
 
 namespace vedette::domain {
 namespace {
@@ -79,19 +78,6 @@ const PersonAnswer* Surest(const std::vector<PersonAnswer>& answers) {
     }
   }
   return is_disputed ? nullptr : surest;
-}
-
-// Letters and their accents as one character each, as keyboards write them.
-std::string Nfc(std::string_view text) {
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* nfc = icu::Normalizer2::getNFCInstance(status);
-  const auto raw = icu::UnicodeString::fromUTF8(
-      icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())));
-  const icu::UnicodeString composed = nfc->normalize(raw, status);
-  if (U_FAILURE(status) != 0) return std::string(text);
-  std::string out;
-  composed.toUTF8String(out);
-  return out;
 }
 
 // The sources that were asked and had nothing, as a sentence behind the evidence.

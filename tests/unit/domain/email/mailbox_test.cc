@@ -15,6 +15,9 @@ TEST(MailboxTest, SpellingsOfOneMailboxHaveOneKey) {
   EXPECT_EQ(Key("A.d.a+x@GoogleMail.com"), "ada@gmail.com");
   EXPECT_EQ(Key("a.da@example.com"), "a.da@example.com");
   EXPECT_EQ(Key("+ada@example.com"), "+ada@example.com");
+  EXPECT_EQ(Key("ZOÉ+x@example.com"), "zoé@example.com");
+  EXPECT_EQ(Key("Zoe\u0301@example.com"), "zoé@example.com");
+  EXPECT_NE(Key("zoe@example.com"), "zoé@example.com");
 }
 
 TEST(MailboxTest, ARoleIsNobodysAtEveryDomain) {

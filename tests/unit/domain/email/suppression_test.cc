@@ -17,6 +17,7 @@ TEST(Suppression, ValuesAreNormalisedBeforeTheyAreHashed) {
   EXPECT_NE(AddressSuppression("a.nn@acme.com"), AddressSuppression("ann@acme.com"));
   EXPECT_EQ(AddressSuppression("ann@müller.example"),
             AddressSuppression("ann@xn--mller-kva.example"));
+  EXPECT_EQ(AddressSuppression("ZOÉ@acme.com"), AddressSuppression("zoe\u0301@acme.com"));
   EXPECT_EQ(DomainSuppression("https://www.Acme.com/about"), DomainSuppression("acme.com"));
   EXPECT_EQ(ProfileSuppression("https://www.linkedin.com/in/Ann/?x=1"),
             ProfileSuppression("linkedin.com/in/ann"));

@@ -52,6 +52,23 @@ TEST(ErasureTargets, WhatIsNeitherAnAddressNorAProfileIsNone) {
   EXPECT_EQ(ErasureTarget::Of("ann@acme.com", "")->keys().size(), 1U);
 }
 
+TEST(ErasureTargets, OneOutsideAsciiIsItselfInEveryCaseAndForm) {
+  const auto zoe = ErasureTarget::Of("ZOÉ@acme.com", "");
+  for (const char* text :
+       {"zoé@acme.com", "ZOÉ@acme.com", "zoe\u0301@acme.com", "Zoé+x@acme.com"}) {
+    EXPECT_TRUE(zoe->IsInText(text)) << text;
+  }
+  EXPECT_FALSE(zoe->IsInText("zoe@acme.com"));
+  EXPECT_TRUE(ErasureTarget::Of("юзер@acme.com", "")->IsInText("to ЮЗЕР@acme.com"));
+  EXPECT_TRUE(ErasureTarget::Of("ALİ@acme.com", "")->IsInText("ali\u0307@acme.com"));
+  EXPECT_TRUE(ErasureTarget::Of("kate@acme.com", "")->IsInText("\u212Aate@acme.com"));
+}
+
+TEST(ErasureTargets, OneAtGoogleIsItselfWithOtherDots) {
+  EXPECT_TRUE(ErasureTarget::Of("ada.l@gmail.com", "")->IsInText("adal@googlemail.com"));
+  EXPECT_TRUE(ErasureTarget::Of("adal@gmail.com", "")->IsInText("a.da.l@gmail.com"));
+}
+
 // What the database is asked for is a superset of what is meant.
 TEST(ErasureTargets, WhatHoldsThePersonHoldsANeedle) {
   for (const char* address : {"ann.example+x@acme.com", "\"a\\\"nn\"@acme.com", "jörg@müller.de"}) {
