@@ -123,6 +123,12 @@ bool IsAsciiText(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+bool IsBelow(std::string_view domain, std::string_view parent) {
+  if (domain == parent) return true;
+  return domain.size() > parent.size() && domain.ends_with(parent) &&
+         domain[domain.size() - parent.size() - 1] == '.';
+}
+
 std::optional<std::string> AsciiDomain(std::string_view domain) {
   if (IsAsciiText(domain)) return ParseDomain(domain);
   const std::string input(domain);

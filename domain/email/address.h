@@ -49,4 +49,8 @@ std::optional<std::string> AsciiDomain(std::string_view domain);
 
 bool IsAsciiText(std::string_view text);
 
+// Whether the domain is `parent`, or below it: mail.acme.example is below acme.example. Both are in
+// one spelling.
+bool IsBelow(std::string_view domain, std::string_view parent);
+
 }  // namespace vedette::domain

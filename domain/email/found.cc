@@ -32,19 +32,13 @@ std::string_view StatusName(AddressStatus status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-// Whether the domain is the company's, or one of the two is below the other: mail.acme.example.
-bool IsOfCompany(const std::string& domain, const std::string& company_domain) {
-  return domain == company_domain || domain.ends_with("." + company_domain) ||
-         company_domain.ends_with("." + domain);
-}
-
 // A professional address is taken for the company's where nobody knows the company's domain.
 std::string_view TypeOf(const std::string& text, FindMode mode, const std::string& company_domain) {
   const auto address = ParseAddress(text);
   const bool is_known = !company_domain.empty() || mode == FindMode::kPersonal;
   if (!address) return mode == FindMode::kPersonal ? kPersonal : kCompany;
   if (IsFreeMailboxDomain(address->domain)) return kPersonal;
-  return is_known && !IsOfCompany(address->domain, company_domain) ? kPersonal : kCompany;
+  return is_known && !IsOfCompany(*address, company_domain) ? kPersonal : kCompany;
 }
 
 // An address that the lead came with: nobody has verified it.

@@ -70,6 +70,21 @@ std::string CompanyDomainOf(const Address& address) {
 
 namespace {
 
+// The domain as the lists and companies have it; as it is where it has no A-labels.
+std::string InALabels(std::string_view domain) {
+  return AsciiDomain(domain).value_or(std::string(domain));
+}
+
+}  // namespace
+
+bool IsOfCompany(const Address& address, std::string_view company_domain) {
+  const std::string at = InALabels(address.domain);
+  const std::string companys = InALabels(company_domain);
+  return !companys.empty() && (IsBelow(at, companys) || IsBelow(companys, at));
+}
+
+namespace {
+
 const WordSet& RoleNames() {
   static const WordSet listed = ListedWords("role_names");
   return listed;
@@ -95,7 +110,7 @@ WordSet& FreeMailboxes() {
 }  // namespace
 
 bool IsFreeMailboxDomain(std::string_view domain) {
-  return FreeMailboxes().contains(domain);
+  return FreeMailboxes().contains(InALabels(domain));
 }
 
 void AddFreeMailboxDomains(const std::vector<std::string>& domains) {
@@ -112,7 +127,9 @@ WordSet& DisposableDomains() {
 
 }  // namespace
 
-bool IsDisposableDomain(std::string_view domain) {
+bool IsDisposableDomain(std::string_view given) {
+  const std::string ascii = InALabels(given);
+  std::string_view domain = ascii;
   while (!DisposableDomains().contains(domain)) {
     const auto dot = domain.find('.');
     if (dot == std::string_view::npos) return false;

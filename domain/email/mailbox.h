@@ -33,12 +33,16 @@ bool IsPersons(const Address& address);
 // The domain of the company behind the address; empty at providers of mailboxes.
 std::string CompanyDomainOf(const Address& address);
 
+// Whether the address is at the company's domain, or one of the two domains is below the other
+// (mail.acme.example), in whatever spelling. Nobody's where the company's domain is empty.
+bool IsOfCompany(const Address& address, std::string_view company_domain);
+
 // Whether the local part is that of a role ("info", "sales"): its mailbox is nobody's. Compared
 // without case, plus tag and digits at its end. Pure.
 bool IsRoleName(std::string_view local);
 
 // Whether the domain is that of a provider of free mailboxes (gmail.com), whose addresses are
-// people's own. `domain` is in lower case.
+// people's own. `domain` is in lower case, in A-labels or not.
 bool IsFreeMailboxDomain(std::string_view domain);
 
 // Adds domains of the operator's to that list, for the life of the process. Called while the
@@ -47,8 +51,8 @@ bool IsFreeMailboxDomain(std::string_view domain);
 void AddFreeMailboxDomains(const std::vector<std::string>& domains);
 
 // Whether the domain, or one that it is a part of, belongs to a service of throw-away addresses.
-// `domain` is in lower case. The list has some 800 domains of the best known services, and what the
-// operator's file adds.
+// `domain` is as that of IsFreeMailboxDomain. The list has some 800 domains of the best known
+// services, and what the operator's file adds.
 bool IsDisposableDomain(std::string_view domain);
 
 // Adds to that list, as AddFreeMailboxDomains does to its own (domain/email/mailbox.h).

@@ -25,7 +25,7 @@ std::optional<domain::Candidate> CandidateOf(const domain::EmailFact& fact, doma
                                              const std::string& company_domain) {
   const auto address = domain::ParseAddress(fact.address);
   if (!address || fact.verdict == domain::Verdict::kRefused) return std::nullopt;
-  const bool is_companys = address->domain == company_domain;
+  const bool is_companys = domain::IsOfCompany(*address, company_domain);
   if (is_companys != (mode == domain::FindMode::kProfessional)) return std::nullopt;
   domain::Candidate candidate;
   candidate.address = fact.address;

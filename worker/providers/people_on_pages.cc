@@ -44,12 +44,6 @@ constexpr std::string_view kAboutWords[] = {
     "o nas", "om oss",    "om os",    "hakkimizda", "quem somos", "qui sommes nous", "unternehmen",
 };
 
-bool IsBelow(std::string_view domain, std::string_view parent) {
-  if (domain == parent) return true;
-  return domain.size() > parent.size() && domain.ends_with(parent) &&
-         domain[domain.size() - parent.size() - 1] == '.';
-}
-
 template <std::size_t N>
 bool HasWord(const std::string& text, const std::string_view (&words)[N]) {
   const std::string padded = ' ' + text + ' ';
@@ -120,8 +114,7 @@ domain::Candidates CandidatesOnPage(const domain::Person& person, domain::FindMo
   for (const std::string& text : page.addresses) {
     const auto address = domain::ParseAddress(text);
     if (!address || domain::IsRoleName(address->local)) continue;
-    const std::string at = domain::AsciiDomain(address->domain).value_or("");
-    const bool is_companys = !company.empty() && IsBelow(at, company);
+    const bool is_companys = domain::IsOfCompany(*address, company);
     if (is_companys != (mode == domain::FindMode::kProfessional)) continue;
     Candidate candidate;
     candidate.address = text;
@@ -152,7 +145,7 @@ std::vector<std::string> PeoplePages(const std::string& url, const std::string& 
     std::string target = html::ResolveReference(url, link.url);
     const auto at = domain::FindDomain(target);
     if (target.empty() || target == url) continue;
-    if (!html::SameOrigin(target, origin) && !(host && at && IsBelow(*at, *host))) continue;
+    if (!html::SameOrigin(target, origin) && !(host && at && domain::IsBelow(*at, *host))) continue;
     const auto path = target.find('/', target.find("://") + 3);
     const auto rank = RankOf(
         domain::FoldName((path == std::string::npos ? "" : target.substr(path)) + ' ' + link.text));

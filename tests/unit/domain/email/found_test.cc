@@ -60,6 +60,15 @@ TEST(Found, AnAddressOnAnotherDomainThanTheCompanysIsNotTheCompanysAndFree) {
   };
   EXPECT_EQ(type_of("ann@acme.com"), "COMPANY");
   EXPECT_EQ(type_of("ann@mail.acme.com"), "COMPANY");
+  const auto type_at_muller = [](const std::string& domain) {
+    Person person = Ann();
+    person.domain = domain;
+    const Found found = Worked({Seen("ann@müller.example", AddressStatus::kOk)});
+    EXPECT_TRUE(IsCharged(kProfessional, person, found, ChargeRule::kFound)) << domain;
+    return Cell(kProfessional, person, found).at("email").at(0).at(2).get<std::string>();
+  };
+  EXPECT_EQ(type_at_muller("müller.example"), "COMPANY");
+  EXPECT_EQ(type_at_muller("xn--mller-kva.example"), "COMPANY");
   EXPECT_EQ(type_of("ann@notacme.com"), "PERSONAL");
   EXPECT_EQ(type_of("ann@elsewhere.com"), "PERSONAL");
   const Found elsewhere = Worked({Seen("ann@elsewhere.com", AddressStatus::kOk)});

@@ -20,6 +20,28 @@ TEST(MailboxTest, SpellingsOfOneMailboxHaveOneKey) {
   EXPECT_NE(Key("zoe@example.com"), "zoé@example.com");
 }
 
+TEST(MailboxTest, AnAddressIsTheCompanysBelowItsDomainAndInEverySpelling) {
+  const auto is_of = [](const char* address, const char* company) {
+    return IsOfCompany(*ParseAddress(address), company);
+  };
+  EXPECT_TRUE(is_of("ann@acme.com", "acme.com"));
+  EXPECT_TRUE(is_of("ann@mail.acme.com", "acme.com"));
+  EXPECT_TRUE(is_of("ann@acme.com", "shop.acme.com"));
+  EXPECT_TRUE(is_of("ann@MÜLLER.example", "xn--mller-kva.example"));
+  EXPECT_TRUE(is_of("ann@xn--mller-kva.example", "müller.example"));
+  EXPECT_TRUE(is_of("ann@mu\u0308ller.example", "xn--mller-kva.example"));
+  EXPECT_FALSE(is_of("ann@muller.example", "xn--mller-kva.example"));
+  EXPECT_FALSE(is_of("ann@notacme.com", "acme.com"));
+  EXPECT_FALSE(is_of("ann@acme.com", ""));
+}
+
+TEST(MailboxTest, TheListsKnowADomainInEverySpelling) {
+  AddFreeMailboxDomains({"xn--pst-sna.example"});
+  AddDisposableDomains({"xn--mll-hoa.example"});
+  EXPECT_EQ(ClassOf(*ParseAddress("ann@pöst.example")), MailboxClass::kFree);
+  EXPECT_EQ(ClassOf(*ParseAddress("ann@x.müll.example")), MailboxClass::kDisposable);
+}
+
 TEST(MailboxTest, ARoleIsNobodysAtEveryDomain) {
   EXPECT_EQ(ClassOf(*ParseAddress("Info@engines.example")), MailboxClass::kRole);
   EXPECT_EQ(ClassOf(*ParseAddress("sales+eu@gmail.com")), MailboxClass::kRole);

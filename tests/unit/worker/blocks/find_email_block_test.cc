@@ -457,6 +457,25 @@ TEST_F(FindEmail, AWorkAddressHasTheStatusThatIsKnownWhileThePersonalOneIsLooked
   EXPECT_EQ(asked_["b"].size(), 1U);
 }
 
+TEST_F(FindEmail, WhatIsKnownBelowTheCompanysDomainIsTheCompanysToTheStoreToo) {
+  AddOwn(OnlyKnows(""));
+  for (const auto& [address, lead] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"ann.zyxwvut@mail.acme.com", kAnn},
+           {"ann.zyxwvut@müller.example",
+            R"({"name": "Ann Zyxwvut", "domain": "xn--mller-kva.example"})"}}) {
+    domain::EmailFact fact;
+    fact.address = address;
+    fact.verdict = domain::Verdict::kOk;
+    memory_.facts = {fact};
+    domain::FindRequest request = Request();
+    request.providers = {"store"};
+    EXPECT_EQ(CellOf(Work(request, lead)).at("email").at(0),
+              base::Json::array({address, "OK", "COMPANY"}));
+    request.mode = FindMode::kPersonal;
+    EXPECT_EQ(CellOf(Work(request, lead)).at("personal_email").at(0).at(1), "NOT_FOUND");
+  }
+}
+
 TEST_F(FindEmail, PersonalAddressesAreNeverGuessed) {
   AddOwn(OnlyKnows(""));
   domain::FindRequest request = Request(FindMode::kPersonal);
