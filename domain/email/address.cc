@@ -7,6 +7,7 @@
 #include <idn2.h>
 
 #include "base/text.h"
+#include "domain/text/letters.h"
 
 namespace vedette::domain {
 namespace {
@@ -66,7 +67,7 @@ std::string Address::Text() const {
 }
 
 std::string Address::Key() const {
-  return base::AsciiLower(Text());
+  return Address{LowerNfc(local), AsciiDomain(domain).value_or(domain)}.Text();
 }
 
 std::optional<Address> ParseAddress(std::string_view text) {

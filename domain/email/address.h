@@ -7,7 +7,7 @@
 #include <vector>
 
 // The syntax of addresses (RFC 5321, RFC 6531) and of the domains behind them. Pure. All text is
-// valid UTF-8. Names outside ASCII are taken as they are written: nothing is converted to A-labels.
+// valid UTF-8. Names outside ASCII are taken as they are written, but for Address::Key.
 namespace vedette::domain {
 
 // In bytes, by RFC 5321 4.5.3.1 and RFC 1035.
@@ -22,8 +22,8 @@ struct Address {
 
   // The address again; the local part is quoted where it has to be.
   std::string Text() const;
-  // Equal for two texts of one mailbox, as far as we may say so without asking its server: letters
-  // of the local part are compared without case.
+  // Equal for two texts of one mailbox, as far as we may say so without asking its server: the
+  // local part in NFC and lower case, the domain in A-labels.
   std::string Key() const;
 };
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/email/address.h"
+#include "domain/text/letters.h"
 
 namespace vedette::domain {
 namespace {
@@ -114,7 +115,8 @@ std::string LeadKey(const Person& person) {
     // Addresses come back as they were given, so that only equal spellings are copies.
     const bool is_address = field.field == &Person::email || field.field == &Person::personal_email;
     std::string value = base::FoldSpace(person.*field.field);
-    if (!is_address) value = base::AsciiLower(value);
+    if (!is_address) value = LowerNfc(value);
+    if (field.field == &Person::domain) value = AsciiDomain(value).value_or(value);
     text += fmt::format("{}:{}", value.size(), value);
   }
   return base::Sha256(text);

@@ -66,7 +66,8 @@ struct LeadFault {
 std::variant<Person, LeadFault> ReadLead(const base::Json& lead);
 
 // Equal for two leads that ask for the same person: the known fields, without regard to runs of
-// white space and, but for addresses, to case. A digest, so that it tells nothing.
+// white space and, but for addresses, to case and to how letters and domains outside ASCII are
+// written. A digest, so that it tells nothing.
 std::string LeadKey(const Person& person);
 
 // The person as services are given it: every field, null where it is not known.

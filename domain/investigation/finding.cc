@@ -49,14 +49,15 @@ std::variant<Subject, std::string> ReadSubject(SubjectKind type, std::string_vie
   if (base::CountCharacters(text) > kSubjectCharsMax) return "should have at most 500 characters";
   switch (type) {
     case SubjectKind::kEmail: {
-      text = base::AsciiLower(text);
-      if (!ParseAddress(text)) return "should be an address of email";
+      const auto address = ParseAddress(text);
+      if (!address) return "should be an address of email";
+      text = address->Key();
       break;
     }
     case SubjectKind::kDomain: {
       const auto domain = ParseDomain(text);
       if (!domain) return "should be a domain";
-      text = *domain;
+      text = AsciiDomain(*domain).value_or(*domain);
       break;
     }
     case SubjectKind::kUrl:

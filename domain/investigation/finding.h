@@ -28,7 +28,8 @@ std::optional<SubjectKind> ParseSubjectKind(std::string_view name);
 
 inline constexpr std::size_t kSubjectCharsMax = 500;
 
-// A value in its one spelling: trimmed; an address and a domain in lower case.
+// A value in its one spelling: trimmed; an address by its key (Address::Key), a domain in lower
+// case and A-labels.
 struct Subject {
   SubjectKind type = SubjectKind::kDomain;
   std::string value;

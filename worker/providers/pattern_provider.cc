@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/mailbox.h"
@@ -137,7 +136,7 @@ void StoreProvider::Reverse(const LookupRequest& request, std::function<void(Loo
   if (person.name.empty()) return done(Nothing{});
   domain::EmailQuestion question;
   question.org_id = request.org_id;
-  question.address = base::AsciiLower(address->Text());
+  question.address = address->Key();
   question.person_key = domain::PersonKey(person);
   std::string key = question.address;  // kept apart: arguments are made in any order
   memory_.Ask(std::move(question),

@@ -20,6 +20,15 @@ TEST(Address, AnAddressHasALocalPartAndADomain) {
   EXPECT_TRUE(ParseAddress("o'neil@x.org"));
 }
 
+TEST(Address, SpellingsOutsideAsciiHaveOneKey) {
+  for (const char* text : {"zoé@müller.example", "ZOÉ@MÜLLER.example",
+                           "zoe\u0301@mu\u0308ller.example", "Zoé@xn--mller-kva.example"}) {
+    EXPECT_EQ(ParseAddress(text)->Key(), "zoé@xn--mller-kva.example") << text;
+  }
+  EXPECT_EQ(ParseAddress("Ann@a\u2200b.example")->Key(), "ann@a\u2200b.example")
+      << "a domain that IDNA does not allow is as it is";
+}
+
 TEST(Address, AQuotedLocalPartIsReadAndWrittenQuoted) {
   const auto address = ParseAddress(R"("a b"@x.org)");
   ASSERT_TRUE(address);

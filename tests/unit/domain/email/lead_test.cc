@@ -107,6 +107,10 @@ TEST(Lead, LeadsThatAskForTheSamePersonHaveOneKey) {
             key(R"({"full_name": " ANN   example", "website": "https://www.Acme.com", "x": 1})"));
   EXPECT_NE(ann, key(R"({"name": "Ann Exampl", "domain": "eacme.com"})"));
   EXPECT_NE(ann, key(R"({"first_name": "Ann Example", "domain": "acme.com"})"));
+  const auto zola = key(R"({"name": "Émile Zola", "domain": "müller.example"})");
+  EXPECT_EQ(zola, key(R"({"name": "ÉMILE ZOLA", "domain": "MÜLLER.example"})"));
+  EXPECT_EQ(zola, key(R"({"name": "E\u0301mile Zola", "domain": "xn--mller-kva.example"})"));
+  EXPECT_NE(zola, key(R"({"name": "Emile Zola", "domain": "müller.example"})"));
   EXPECT_NE(key(R"({"email": "A@x.org"})"), key(R"({"email": "a@x.org"})"))
       << "an address comes back as it was given";
 }

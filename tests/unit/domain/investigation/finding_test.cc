@@ -18,6 +18,8 @@ std::string Read(SubjectKind type, std::string_view value) {
 TEST(Subject, HasOneSpelling) {
   EXPECT_EQ(Read(SubjectKind::kEmail, " Ada.L@Acme.Example "), "ada.l@acme.example");
   EXPECT_EQ(Read(SubjectKind::kDomain, "Acme.Example."), "acme.example");
+  EXPECT_EQ(Read(SubjectKind::kEmail, "ZOÉ@MÜLLER.example"), "zoé@xn--mller-kva.example");
+  EXPECT_EQ(Read(SubjectKind::kDomain, "MÜLLER.example"), "xn--mller-kva.example");
   EXPECT_EQ(Read(SubjectKind::kUrl, " https://Acme.example/A "), "https://Acme.example/A");
   EXPECT_EQ(Read(SubjectKind::kPerson, " Ada  Lovelace "), "Ada  Lovelace");
   EXPECT_EQ(Read(SubjectKind::kIp, "2001:db8::1"), "2001:db8::1");
