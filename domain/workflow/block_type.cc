@@ -51,6 +51,9 @@ std::string_view BlockCategoryName(BlockCategory category) {
 std::size_t ColumnAt(const Columns& input, std::string_view name) {
   const auto at = std::find(input.begin(), input.end(), name);
   if (at != input.end()) return static_cast<std::size_t>(at - input.begin());
+  if (input.empty()) {
+    throw BindError(fmt::format("column {} is not in the input; it has no columns", name));
+  }
   const std::size_t named = std::min(input.size(), kColumnsNamedMax);
   std::string message = fmt::format(
       "column {} is not in the input; it has: {}{}", name,

@@ -153,6 +153,9 @@ TEST(SelectColumnsBlock, KeepsOrdersAndRenames) {
               HasSubstr("column a is not in the input; it has: name, age, tags"));
   EXPECT_THAT(BindErrorOf("select_columns", {{"columns", Json::array({{{"name", "Name"}}})}}),
               HasSubstr("\"name\" differs in case or space"));
+  EXPECT_TRUE(
+      domain::BindErrorOf("select_columns", {{"columns", Json::array({{{"name", "a"}}})}}, {})
+          .ends_with("column a is not in the input; it has no columns"));
   EXPECT_THAT(BindErrorOf("select_columns",
                           {{"columns", {{{"name", "age"}}, {{"name", "name"}, {"as", "age"}}}}}),
               HasSubstr("two columns would be called age"));
