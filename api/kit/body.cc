@@ -59,6 +59,12 @@ Reply Unparsed(const base::JsonError& error) {
 
 }  // namespace
 
+void CheckCoding(const net::ServerRequest& request) {
+  const std::string_view coding = request.Header("content-encoding");
+  if (coding.empty() || Folded(coding) == "identity") return;
+  throw UnsupportedType("Content-Encoding", coding, "is not taken: send the body uncompressed");
+}
+
 void CheckBody(const net::ServerRequest& request, const BodyRules& rules) {
   if (request.body_too_large) {
     throw Refusal(413, "body_too_large",
@@ -66,10 +72,7 @@ void CheckBody(const net::ServerRequest& request, const BodyRules& rules) {
   }
   const bool absent = request.body.empty() && rules.absent == BodyRules::Absent::kEmptyObject;
   if (absent) return;
-  const std::string_view coding = request.Header("content-encoding");
-  if (!coding.empty() && Folded(coding) != "identity") {
-    throw UnsupportedType("Content-Encoding", coding, "is not taken: send the body uncompressed");
-  }
+  CheckCoding(request);
   const std::string_view type = request.Header("content-type");
   const std::string folded = Folded(type);
   if (!IsJsonType(folded)) {

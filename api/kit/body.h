@@ -40,6 +40,9 @@ struct JsonBody {
   std::optional<base::JsonElements> elements{};
 };
 
+// Throws a 415 where the body is compressed: nobody unpacks it.
+void CheckCoding(const net::ServerRequest& request);
+
 // Throws the Refusal of what the header and the length say: 413 or 415. A body of no type is taken
 // for JSON, as is one of application/json or application/...+json in UTF-8.
 void CheckBody(const net::ServerRequest& request, const BodyRules& rules);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/kit/answer.h"
+#include "api/kit/body.h"
 #include "api/kit/reply.h"
 #include "api/tenant/call.h"
 #include "api/tenant/handlers.h"
@@ -326,7 +327,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
 // text/csv, and the types that clients send which know no better one.
 bool IsCsvType(std::string_view content_type) {
   const std::string_view essence = content_type.substr(0, content_type.find(';'));
-  const std::string trimmed = std::string(base::Trim(essence, base::kLineSpace));
+  const std::string trimmed = base::AsciiLower(base::Trim(essence, base::kLineSpace));
   for (const char* known : {"", "text/csv", "application/csv", "text/plain",
                             "application/octet-stream", "application/vnd.ms-excel"}) {
     if (trimmed == known) return true;
@@ -338,6 +339,7 @@ bool IsCsvType(std::string_view content_type) {
 
 rest::Handled UploadCsv(Call& call) {
   if (call.request().body_too_large) return TooManyBytes();
+  rest::CheckCoding(call.request());
   const std::string_view type = call.request().Header("content-type");
   const auto boundary = MultipartReader::Boundary(type);
   if (!boundary && !IsCsvType(type)) {

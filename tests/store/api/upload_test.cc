@@ -190,6 +190,13 @@ TEST_F(ApiUpload, MalformedFilesAre400AndLeaveNothing) {
   EXPECT_EQ(Sql("select count(*) from upload"), "0");
   EXPECT_EQ(Upload("a\n1\n", "application/json").status, 415);
   EXPECT_EQ(Upload("a\n1\n", "multipart/form-data").status, 415);
+  net::ServerRequest coded = Request("POST", "/storage/csv/upload",
+                                     {{"content-type", "text/csv"}, {"content-encoding", "gzip"}});
+  coded.body = "\x1f\x8b";
+  const Reply reply = AskRaw(std::move(coded));
+  EXPECT_EQ(reply.status, 415);
+  EXPECT_THAT(reply.message(), HasSubstr("send the body uncompressed"));
+  EXPECT_EQ(Upload("a\n1\n", "TEXT/CSV; charset=utf-8").status, 200) << "types have no case";
 }
 
 TEST_F(ApiUpload, FormsAreTakenToo) {

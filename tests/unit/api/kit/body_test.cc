@@ -54,6 +54,7 @@ TEST(Bodies, OfAnotherCharsetOrCodingAreToldWhichIsTaken) {
   coded = Request("{}");
   coded.headers.emplace_back("content-encoding", "Identity");
   EXPECT_EQ(StatusOf(coded, {}), 200);
+  EXPECT_FALSE(vedette::test::RefusalOf([&] { CheckCoding(coded); }));
 }
 
 TEST(Bodies, OverTheLimitAreToldTheLimitAndWhatToDo) {
