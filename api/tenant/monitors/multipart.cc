@@ -11,23 +11,47 @@ constexpr std::size_t kPartHeaderBytesMax = 16384;
 constexpr std::size_t kBoundaryCharsMax = 70;
 constexpr std::size_t kFilenameCharsMax = 255;
 
+struct Value {
+  std::string text;
+  std::size_t size = 0;  // of what it was written as
+};
+
+// The value that `text` begins with; of a quoted one \" and \\ are unescaped, and every other
+// backslash stays, as in the paths that some clients send. Empty where a quote is left open.
+std::optional<Value> ReadValue(std::string_view text) {
+  if (!text.starts_with('"')) {
+    const auto bare = text.substr(0, text.find_first_of("; \t\r\n"));
+    return Value{std::string(bare), bare.size()};
+  }
+  Value value;
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '"') {
+      value.size = at + 1;
+      return value;
+    }
+    const bool escapes =
+        text[at] == '\\' && at + 1 < text.size() && (text[at + 1] == '"' || text[at + 1] == '\\');
+    if (escapes) ++at;
+    value.text += text[at];
+  }
+  return std::nullopt;
+}
+
 // The value of `name=...` or `name="..."` behind a semicolon; empty where it is not there.
 std::optional<std::string> Parameter(std::string_view header, std::string_view name) {
-  const std::string lower = base::AsciiLower(header);
-  std::size_t at = 0;
-  while ((at = lower.find(';', at)) != std::string::npos) {
-    at = lower.find_first_not_of(" \t", at + 1);
-    if (at == std::string::npos) return std::nullopt;
-    if (lower.compare(at, name.size(), name) != 0 || at + name.size() >= lower.size() ||
-        lower[at + name.size()] != '=') {
+  std::size_t at = header.find(';');
+  while (at != std::string_view::npos) {
+    at = header.find_first_not_of(" \t", at + 1);
+    const std::size_t sign = header.find_first_of("=;", at);
+    if (at == std::string_view::npos || sign == std::string_view::npos) return std::nullopt;
+    if (header[sign] == ';') {
+      at = sign;
       continue;
     }
-    const std::string_view value = header.substr(at + name.size() + 1);
-    if (!value.starts_with('"'))
-      return std::string(value.substr(0, value.find_first_of("; \t\r\n")));
-    const std::size_t end = value.find('"', 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    return std::string(value.substr(1, end - 1));
+    auto value = ReadValue(header.substr(sign + 1));
+    if (!value) return std::nullopt;
+    if (base::EqualsIgnoringAsciiCase(header.substr(at, sign - at), name)) return value->text;
+    at = header.find(';', sign + 1 + value->size);
   }
   return std::nullopt;
 }

@@ -55,6 +55,10 @@ TEST(Multipart, TellsWhatTheFileIsCalled) {
   };
   EXPECT_EQ(name_of("; filename=leads.csv"), "leads.csv");
   EXPECT_EQ(name_of("; filename=\"Ärzte; 2026.csv\""), "Ärzte; 2026.csv");
+  EXPECT_EQ(name_of("; filename=\"é\\\"q.csv\""), "é\"q.csv");
+  EXPECT_EQ(name_of("; filename=\"q\\\\\""), "q\\");
+  EXPECT_EQ(name_of("; filename=\"C:\\new\\q.csv\""), "C:\\new\\q.csv");
+  EXPECT_EQ(name_of("; x=\"; filename=a.csv\"; filename=b.csv"), "b.csv");
   EXPECT_EQ(name_of("; filename=\"\""), std::nullopt);
   EXPECT_EQ(name_of(""), std::nullopt);
   EXPECT_EQ(name_of("; filename=\"" + std::string(300, 'x') + "\""), std::string(252, 'x') + "...");
