@@ -11,7 +11,9 @@ import urllib.parse
 import uuid
 import zlib
 
+import jsonschema
 import psycopg2
+import pytest
 
 from conftest import ENCRYPTION_KEY, MIGRATED, ROOT, call, wait_until
 from contract import BODY_BYTES_MAX, DOCUMENT, npm_tool, operations, prism, strict
@@ -77,6 +79,27 @@ def test_it_tells_of_the_whole_product():
     for told in ("Monitors", "Email discovery", "Reverse email", "Age verification", "Workflows", "Search values",
                  "Investigations", "## Keys", "## A first request", "## Errors", "missing or unknown field"):
         assert told in info["description"], told
+
+
+@pytest.mark.parametrize("schema, change, is_taken", [
+    ("CreateMonitor", {}, True),
+    ("CreateMonitor", {"struct": {"n" * 200: "d" * 10000}}, True),
+    ("CreateMonitor", {"struct": {"n" * 201: "d"}}, False),
+    ("CreateMonitor", {"struct": {"": "d"}}, False),
+    ("CreateMonitor", {"struct": {"n": "d" * 10001}}, False),
+    ("CreateMonitor", {"struct": {"n": ""}}, False),
+    ("CreateMonitor", {"struct": {f"n{i}": "d" for i in range(65)}}, False),
+    ("CreateMonitor", {"rows": [{"c" * 201: 1}]}, False),
+    ("CreateMonitor", {"key_columns": ["domain", "domain"]}, False),
+    ("CreateMonitor", {"channel_ids": ["no-id"]}, False),
+    ("SwitchRow", {"is_active": True, "columns": None}, True),
+    ("SwitchRow", {"columns": {"": 1}}, False),
+])
+def test_it_is_as_strict_about_monitors_as_the_server(schema, change, is_taken):
+    components = json.loads(DOCUMENT.read_text())["components"]
+    judge = jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components},
+                                            format_checker=jsonschema.FormatChecker())
+    assert judge.is_valid({**GOOD, **change} if schema == "CreateMonitor" else change) == is_taken
 
 
 GOOD = {
