@@ -120,7 +120,8 @@ update monitor_sched set row_count = row_count + @added, active_row_count = acti
 -- name: row_switch
 -- One row where it was there; `moved` is what it adds to the active ones.
 with old as (
-  select id, is_active from monitor_row where id = @row_id and monitor_id = @monitor_id for update
+  select id, is_active from monitor_row where id = @row_id and monitor_id = @monitor_id
+         and removed_at is null for update
 ), switched as (
   update monitor_row r
   set is_active = @is_active, disabled_reason = @disabled_reason, updated_at = now()

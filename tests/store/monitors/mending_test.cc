@@ -8,6 +8,7 @@
 #include "domain/monitor/current_values.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/rows.h"
+#include "store/schema.h"
 #include "tests/store/support/worker_support.h"
 
 namespace vedette::test {
@@ -80,6 +81,34 @@ TEST_F(MendingTest, AFieldWithAnotherDescriptionIsObservedAsForTheFirstTime) {
   EXPECT_EQ(Changes(), "2");
   EXPECT_TRUE(Watch(id, R"({"price":"css:.mended"})").forgotten.empty()) << "the same again";
   EXPECT_NE(fields, Sql("select struct from monitor"));
+}
+
+TEST_F(MendingTest, ARowThatWasRemovedAtTheSameMomentIsNotSwitchedOn) {
+  const auto id = NewPriced(2);
+  const auto row = *base::Uuid::Parse(Sql("select id from monitor_row where position = 0"));
+  store::RemoveRow(session, clock, {}, id, row);
+  using Kind = store::ControlOutcome::Kind;
+  for (const bool on : {true, false}) {
+    EXPECT_EQ(store::SwitchRow(session, clock, {}, id, row, on, "why").kind, Kind::kNotFound);
+  }
+  EXPECT_EQ(Sql("select disabled_reason from monitor_row where not is_active"), "removed");
+  EXPECT_EQ(Sql("select active_row_count from monitor_sched"), "1");
+}
+
+TEST_F(MendingTest, TheMigrationSwitchesRemovedRowsOffForGood) {
+  const auto id = NewPriced(3);
+  const auto row = *base::Uuid::Parse(Sql("select id from monitor_row where position = 0"));
+  store::RemoveRow(session, clock, {}, id, row);
+  database.Sql("alter table monitor_row drop constraint monitor_row_removed_is_off");
+  const std::string revive = "update monitor_row set is_active = true where position = 0";
+  database.Sql(revive);
+  database.Sql("update monitor_sched set active_row_count = active_row_count + 1");
+  for (const store::Migration& migration : store::Migrations()) {
+    if (migration.file.starts_with("0030")) database.Sql(std::string(migration.text));
+  }
+  EXPECT_EQ(Sql("select count(*) from monitor_row where is_active"), "2");
+  EXPECT_EQ(Sql("select active_row_count from monitor_sched"), "2");
+  EXPECT_ANY_THROW(database.Sql(revive));
 }
 
 TEST_F(MendingTest, TheTickInProgressGoesByWhatItBeganWith) {
