@@ -462,12 +462,23 @@ std::optional<std::string_view> NumberText(const Json& value) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-Json ParseJsonOrThrow(std::string_view text) {
+namespace {
+
+// Limits of text that we wrote ourselves: what is stored must be readable, however much it is.
+Json ReadOwnJson(std::string_view text, bool keep_numbers) {
   Json value;
-  if (const auto error = ParseJson(text, &value)) {
+  const JsonLimits limits{.members_max = std::numeric_limits<int>::max(),
+                          .keep_numbers = keep_numbers};
+  if (const auto error = ParseJson(text, &value, limits)) {
     throw std::invalid_argument("malformed JSON: " + error->message);
   }
   return value;
+}
+
+}  // namespace
+
+Json ParseJsonOrThrow(std::string_view text) {
+  return ReadOwnJson(text, false);
 }
 
 Json ReadJsonCell(std::string_view text) {
@@ -477,13 +488,7 @@ Json ReadJsonCell(std::string_view text) {
       text.find('\\') == std::string_view::npos) {
     return Json(std::string(text.substr(1, text.size() - 2)));
   }
-  JsonLimits limits;
-  limits.keep_numbers = true;
-  Json value;
-  if (const auto error = ParseJson(text, &value, limits)) {
-    throw std::invalid_argument("malformed JSON: " + error->message);
-  }
-  return value;
+  return ReadOwnJson(text, true);
 }
 
 std::string DumpJson(const Json& value) {

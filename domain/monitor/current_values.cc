@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 #include <utility>
 
 #include "base/crypto.h"
@@ -41,16 +40,8 @@ const Json* Find(const Json& object, const std::string& member) {
 }
 
 // Numbers are shown as they were given.
-Json Parse(std::string_view text) {
-  Json value;
-  if (const auto error = base::ParseJson(text, &value, {.keep_numbers = true})) {
-    throw std::invalid_argument(error->message);
-  }
-  return value;
-}
-
 Json ParseOr(const std::optional<std::string_view>& text, Json otherwise) {
-  return text ? Parse(*text) : std::move(otherwise);
+  return text ? base::ReadJsonCell(*text) : std::move(otherwise);
 }
 
 }  // namespace
@@ -109,7 +100,7 @@ Json FactsOf(const FieldObservation& observed, base::Timestamp since) {
 
 CurrentValues CurrentValuesOf(const Json& watched, const FieldVersions& versions,
                               const KnownOfRow& row) {
-  const Json baseline = Parse(row.baseline_json);
+  const Json baseline = base::ReadJsonCell(row.baseline_json);
   const Json known = ParseOr(row.known_json, baseline);
   const Json seen = ParseOr(row.seen_json, Json::object());
   CurrentValues current;

@@ -274,7 +274,8 @@ ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope
 
 ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, const Scope& scope,
                                 const base::Uuid& monitor_id, const base::Uuid& row_id,
-                                const base::Json& columns, const std::optional<AuditEntry>& audit) {
+                                const base::Json& columns, const ColumnsCheck& check,
+                                const std::optional<AuditEntry>& audit) {
   return InTransaction(session, [&](Transaction& tx) -> ControlOutcome {
     using Kind = ControlOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
@@ -282,11 +283,10 @@ ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, cons
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
     const auto found = tx.Exec<"row_context">("monitor_id"_a = monitor_id, "row_id"_a = row_id);
     if (found.empty()) return {.kind = Kind::kNotFound};
-    const auto before = ReadOne<std::optional<std::string>>(found);
-    base::Json context = base::Json::object();
-    if (before && base::ParseJson(*before, &context, {.keep_numbers = true})) {
-      throw std::logic_error("the context of a row is no JSON");
-    }
+    std::string subject;
+    std::optional<std::string> before;
+    Columns(found.at(0)).Into("subject"_a = &subject, "context"_a = &before);
+    base::Json context = before ? base::ReadJsonCell(*before) : base::Json::object();
     for (const auto& [name, value] : columns.items()) {
       if (value.is_null()) {
         context.erase(name);
@@ -294,6 +294,9 @@ ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, cons
         context[name] = value;
       }
     }
+    base::Json all = base::ReadJsonCell(subject);
+    all.update(context);
+    check(all);
     tx.Exec<"row_set_context">(
         "monitor_id"_a = monitor_id, "row_id"_a = row_id,
         "context"_a = context.empty() ? std::nullopt : std::optional(base::DumpJson(context)));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,11 +90,16 @@ ControlOutcome RemoveRow(Session& session, const base::Clock& clock, const Scope
                          const base::Uuid& monitor_id, const base::Uuid& row_id,
                          const std::optional<AuditEntry>& audit = {});
 
+// Given the columns of a row as they would be, without its watched fields: throws where they may
+// not be so.
+using ColumnsCheck = std::function<void(const base::Json& columns)>;
+
 // Sets columns of the row's context; a null removes one. `columns` is an object of scalars. A tick
-// that has loaded the row goes on with what it was. Conflict as in SwitchRow.
+// that has loaded the row goes on with what it was. Conflict as in SwitchRow. What `check` throws
+// goes on to the caller, and nothing is changed.
 ControlOutcome ChangeRowColumns(Session& session, const base::Clock& clock, const Scope& scope,
                                 const base::Uuid& monitor_id, const base::Uuid& row_id,
-                                const base::Json& columns,
+                                const base::Json& columns, const ColumnsCheck& check,
                                 const std::optional<AuditEntry>& audit = {});
 
 // Internal to store/: rows inside the caller's transaction.

@@ -165,7 +165,7 @@ set active_row_count = active_row_count - @active, removed_row_count = removed_r
 where monitor_id = @monitor_id
 
 -- name: row_context
-select context from monitor_row where id = @row_id and monitor_id = @monitor_id and removed_at is null for update
+select subject, context from monitor_row where id = @row_id and monitor_id = @monitor_id and removed_at is null for update
 
 -- name: row_set_context
 update monitor_row set context = @context::json, updated_at = now() where id = @row_id and monitor_id = @monitor_id

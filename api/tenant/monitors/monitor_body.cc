@@ -223,15 +223,25 @@ std::size_t ValueBytes(const base::Json& value) {
   return value.is_string() ? value.get_ref<const std::string&>().size() : kNumberBytes;
 }
 
+void CheckRowBytes(const base::Json& row, const base::Json& loc, const config::LimitsConfig& limits,
+                   rest::Problems* problems) {
+  std::size_t bytes = domain::kRowBytes;
+  for (const auto& [name, value] : row.items()) {
+    bytes += domain::ColumnBytes(name, ValueBytes(value));
+  }
+  if (bytes <= limits.row_bytes_max) return;
+  problems->Add(loc, "too_long",
+                fmt::format("The row should have at most {} bytes", limits.row_bytes_max), row,
+                {{"max_length", limits.row_bytes_max}});
+}
+
 void CheckRow(const base::Json& row, const base::Json& loc, const config::LimitsConfig& limits,
               rest::Problems* problems) {
   if (!row.is_object()) {
     problems->Add(loc, "dict_type", "Input should be an object of columns", row);
     return;
   }
-  std::size_t bytes = domain::kRowBytes;
   for (const auto& [name, value] : row.items()) {
-    bytes += domain::ColumnBytes(name, ValueBytes(value));
     if (value.is_structured()) {
       base::Json item = loc;
       item.push_back(rest::Shortened(name));
@@ -244,11 +254,7 @@ void CheckRow(const base::Json& row, const base::Json& loc, const config::Limits
                     fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
     }
   }
-  if (bytes > limits.row_bytes_max) {
-    problems->Add(loc, "too_long",
-                  fmt::format("The row should have at most {} bytes", limits.row_bytes_max), row,
-                  {{"max_length", limits.row_bytes_max}});
-  }
+  CheckRowBytes(row, loc, limits, problems);
 }
 
 void CheckRowCount(std::size_t count, const config::LimitsConfig& limits,
@@ -682,6 +688,19 @@ RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRole
   }
   out.columns = *columns;
   return out;
+}
+
+void CheckChangedRow(const base::Json& row, const config::LimitsConfig& limits) {
+  rest::Problems problems;
+  const base::Json loc = rest::BodyReader::Loc("columns");
+  // The parser's own limit and sentence, as for a row that is given whole.
+  constexpr auto kMembersMax = static_cast<std::size_t>(base::JsonLimits{}.members_max);
+  if (row.size() > kMembersMax) {
+    problems.Add(loc, "too_many_members",
+                 fmt::format("an object has more than {} members", kMembersMax));
+  }
+  CheckRowBytes(row, loc, limits, &problems);
+  problems.Check();
 }
 
 std::optional<std::string> DescriptionWarnings(const base::Json& watched, domain::Tier tier,

@@ -135,6 +135,9 @@ struct RowChangeBody {
 RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRoles& roles,
                                 const config::LimitsConfig& limits, rest::Problems* problems);
 
+// Refuses (422) a row that has come to more columns or bytes than creation takes, by `columns`.
+void CheckChangedRow(const base::Json& row, const config::LimitsConfig& limits);
+
 // How long the selectors of one monitor are checked at its creation; one that has begun is
 // finished, which takes at most some tens of milliseconds.
 inline constexpr std::chrono::milliseconds kSelectorCheckMax{100};

@@ -136,6 +136,16 @@ rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor,
   return {200, "{\"rows\":[" + (row ? RowReply(monitor, *row).body : "") + "]}"};
 }
 
+// What is asked of a row before its columns are set to `columns`: room for it. A row is mended by
+// taking columns away, which is never refused.
+store::ColumnsCheck CheckOf(const Call& call, const base::Json& columns) {
+  const bool adds = std::any_of(columns.begin(), columns.end(),
+                                [](const base::Json& value) { return !value.is_null(); });
+  return [adds, &limits = call.parts.config.limits](const base::Json& row) {
+    if (adds) CheckChangedRow(row, limits);
+  };
+}
+
 std::string StatusMessage(domain::MonitorStatus status, std::string_view what) {
   return fmt::format("the monitor is {}: {}", domain::MonitorStatusName(status), what);
 }
@@ -219,9 +229,9 @@ rest::Handled ChangeRow(Call& call) {
   const base::Uuid row_id = row.id;
   store::ControlOutcome outcome;
   if (body.columns) {
-    outcome = store::ChangeRowColumns(call.session(), call.parts.clock, call.caller.scope(),
-                                      monitor.id, row_id, *body.columns,
-                                      AuditOf(call, "row.update", row_id.ToString()));
+    outcome = store::ChangeRowColumns(
+        call.session(), call.parts.clock, call.caller.scope(), monitor.id, row_id, *body.columns,
+        CheckOf(call, *body.columns), AuditOf(call, "row.update", row_id.ToString()));
   }
   if (body.is_active && outcome.kind == store::ControlOutcome::Kind::kDone) {
     outcome =

@@ -1,4 +1,4 @@
-// Pages of rows, adding and switching rows, events and ticks through the public API.
+// Pages of rows, adding, changing and switching rows, events and ticks through the public API.
 #include <gmock/gmock.h>
 
 #include "domain/job/job.h"
@@ -157,6 +157,47 @@ TEST_F(ApiRows, SwitchingARowKeepsTheCount) {
   EXPECT_EQ(Ask("POST", path, Json::object()).loc(), R"(["body","is_active"])");
   // Switched off rows stay on the pages.
   EXPECT_EQ(Ask("GET", "/monitors/" + id + "/rows").body["rows"].size(), 2U);
+}
+
+TEST_F(ApiRows, ARowThatIsChangedGetsNoLargerThanOneThatIsAdded) {
+  const std::string id = NewMonitor();
+  const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0);
+  const auto columns = [&](const Json& values) {
+    return Ask("POST", path + "/update", Json{{"columns", values}});
+  };
+  ASSERT_EQ(columns({{"a", std::string(60'000, 'a')}}).status, 200);
+  const Reply bytes = columns({{"b", std::string(10'000, 'b')}});
+  EXPECT_EQ(bytes.status, 422);
+  EXPECT_EQ(bytes.loc(), R"(["body","columns"])");
+  EXPECT_EQ(bytes.type(), "too_long");
+  EXPECT_THAT(bytes.raw.body, HasSubstr("The row should have at most 65536 bytes"));
+  EXPECT_TRUE(Ask("GET", path).body["context"]["b"].is_null());
+  ASSERT_EQ(columns({{"a", nullptr}}).status, 200);
+  Json many = Json::object();
+  for (int i = 0; i < 1000; ++i) many["c" + std::to_string(i)] = i;
+  ASSERT_EQ(columns(many).status, 200);
+  Json more = Json::object();
+  for (int i = 0; i < 100; ++i) more["d" + std::to_string(i)] = i;
+  EXPECT_EQ(columns(more).loc(), R"(["body","columns"])");
+  EXPECT_EQ(columns(more).type(), "too_many_members");
+}
+
+TEST_F(ApiRows, ARowThatIsTooLargeAlreadyIsReadAndMended) {
+  const std::string id = NewMonitor();
+  const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0);
+  Sql("update monitor_row set context = (select json_object_agg('c' || n, repeat('x', 100)) "
+      "from generate_series(1, 1500) n) where position = 0 returning 1");
+  EXPECT_EQ(Ask("GET", path).body["context"].size(), 1500U);
+  EXPECT_EQ(Ask("GET", "/monitors/" + id + "/export.csv").status, 200);
+  Json gone = Json::object();
+  for (int i = 1; i <= 1000; ++i) gone["c" + std::to_string(i)] = nullptr;
+  const auto update = [&](const Json& columns) {
+    return Ask("POST", path + "/update", Json{{"columns", columns}});
+  };
+  EXPECT_EQ(update({{"new", 1}}).status, 422);
+  EXPECT_EQ(update({{"c1500", nullptr}}).status, 200) << "smaller, though still too large";
+  EXPECT_EQ(update(gone).body["context"].size(), 499U);
+  EXPECT_EQ(update({{"new", 1}}).status, 200);
 }
 
 TEST_F(ApiRows, StaleRowsAreThoseWhoseLastCheckIsOlderThanTheFrequency) {

@@ -278,6 +278,15 @@ TEST(ReadJsonCell, IsWhatTheParserReadsWithItsNumbersKept) {
   }
 }
 
+TEST(ParseJsonOrThrow, ReadsWhatIsStoredHoweverManyMembersItHas) {
+  Json stored = Json::object();
+  for (int i = 0; i < 1500; ++i) stored["c" + std::to_string(i)] = i;
+  Json refused;
+  ASSERT_TRUE(ParseJson(DumpJson(stored), &refused));
+  EXPECT_EQ(ParseJsonOrThrow(DumpJson(stored)), stored);
+  EXPECT_EQ(ReadJsonCell(DumpJson(stored)), stored);
+}
+
 TEST(JsonText, BecomesTheOtherFormAtTheFirstLook) {
   EXPECT_EQ(JsonText().Text(), "{}");
   EXPECT_TRUE(JsonText().Value().is_object());
