@@ -225,6 +225,7 @@ rest::Reply ControlAnswer(const store::ControlOutcome& outcome, const Call& call
   switch (outcome.kind) {
     case Kind::kNotFound:
       return NoMonitor();
+    case Kind::kChanged:  // of updates by owners alone
     case Kind::kConflict:
       return rest::ErrorReply(409, fmt::format("monitor_{}", status),
                               fmt::format("the monitor is {}: it cannot be {}", status, what));

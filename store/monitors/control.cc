@@ -124,7 +124,8 @@ std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
   LockedMonitor locked;
   Columns(rows.at(0))
       .Into("org_id"_a = &locked.org_id, "status"_a = &locked.status,
-            "disabled_reason"_a = &locked.disabled_reason);
+            "disabled_reason"_a = &locked.disabled_reason,
+            "struct_version"_a = &locked.struct_version, "updated_at"_a = &locked.updated_at);
   return locked;
 }
 

@@ -23,7 +23,12 @@ class Transaction;  // store/sql.h; only store/ has any
 // (store/session.h).
 
 struct ControlOutcome {
-  enum class Kind { kDone, kNotFound, kConflict };
+  enum class Kind {
+    kDone,
+    kNotFound,
+    kConflict,
+    kChanged,  // others have updated the monitor since it was read: nothing is written
+  };
   Kind kind = Kind::kDone;
   // The status as stored, after the change or, at a conflict, as it stands.
   domain::MonitorStatus status = domain::MonitorStatus::kActive;
@@ -105,6 +110,8 @@ struct LockedMonitor {
   base::Uuid org_id;
   domain::MonitorStatus status = domain::MonitorStatus::kStarting;
   std::optional<std::string> disabled_reason;
+  int struct_version = 0;
+  base::Timestamp updated_at{};
 };
 std::optional<LockedMonitor> LockMonitor(Transaction& tx, const Scope& scope,
                                          const base::Uuid& monitor_id);

@@ -414,6 +414,9 @@ ControlOutcome UpdateMonitor(Session& session, const base::Clock& clock, const S
         (pauses && locked->status == MonitorStatus::kCancelled)) {
       return {Kind::kConflict, locked->status, locked->disabled_reason};
     }
+    if (change.of_version && *change.of_version != locked->updated_at) {
+      return {.kind = Kind::kChanged};
+    }
     ApplyFields(tx, clock, locked->org_id, monitor_id, change);
     ControlOutcome done{Kind::kDone, locked->status, locked->disabled_reason};
     const MonitorStatus target = pauses ? MonitorStatus::kPaused : MonitorStatus::kActive;

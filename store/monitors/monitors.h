@@ -148,6 +148,8 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
 
 // Absent = unchanged; of what can be cleared the inner optional is empty.
 struct MonitorChange {
+  // The updated_at of the monitor by which the change was validated; empty: by none.
+  std::optional<base::Timestamp> of_version;
   std::optional<std::string> name;
   std::optional<std::optional<Webhook>> webhook;
   std::optional<bool> is_active;
@@ -170,7 +172,8 @@ struct MonitorChange {
   std::optional<std::vector<std::string>> tags;        // each once
 };
 
-// Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. The caller raises
+// Changes all or nothing. Conflict: starting, failed, or pausing a cancelled one. Changed: the
+// monitor has been updated since `of_version`; no tick and no check does that. The caller raises
 // Signal::kDue where the schedule may have changed. What was known of a field whose description
 // changes is forgotten: its next observation is its first. The tick that is open goes on with the
 // struct, the subject type and the tier that it began with.

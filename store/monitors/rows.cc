@@ -208,13 +208,15 @@ Page<domain::Row> ListChosenRows(Session& session, const domain::Monitor& monito
 
 AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
                        const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
-                       std::int64_t rows_per_monitor_max, const std::optional<AuditEntry>& audit) {
+                       int struct_version, std::int64_t rows_per_monitor_max,
+                       const std::optional<AuditEntry>& audit) {
   const std::vector<base::Uuid> ids = NewRowIds(clock, rows.size());
   return InTransaction(session, [&](Transaction& tx) -> AddRowsOutcome {
     using Kind = AddRowsOutcome::Kind;
     const auto locked = LockMonitor(tx, scope, monitor_id);
     if (!locked) return {.kind = Kind::kNotFound};
     if (!TakesRows(locked->status)) return {.kind = Kind::kConflict, .status = locked->status};
+    if (locked->struct_version != struct_version) return {.kind = Kind::kChanged};
     const auto count = ReadOne<std::int64_t>(tx.Exec<"row_counts">("monitor_id"_a = monitor_id));
     if (count + static_cast<std::int64_t>(rows.size()) > rows_per_monitor_max) {
       return {.kind = Kind::kTooMany, .row_count = count};

@@ -63,6 +63,7 @@ struct AddRowsOutcome {
     kConflict,      // the monitor is starting or failed
     kDuplicateKey,  // rows[duplicate_index] has the key of the row at duplicate_position
     kTooMany,       // over rows_per_monitor_max
+    kChanged,       // the struct has another version
   };
   Kind kind = Kind::kAdded;
   domain::MonitorStatus status = domain::MonitorStatus::kActive;
@@ -73,9 +74,10 @@ struct AddRowsOutcome {
 };
 
 // All or none. The rows take part from the next tick on. No two of `rows` have the same key.
+// `struct_version`: of the struct by which they were split.
 AddRowsOutcome AddRows(Session& session, const base::Clock& clock, const Scope& scope,
                        const base::Uuid& monitor_id, const std::vector<domain::RowValues>& rows,
-                       std::int64_t rows_per_monitor_max,
+                       int struct_version, std::int64_t rows_per_monitor_max,
                        const std::optional<AuditEntry>& audit = {});
 
 // Switches a row on (the reason is cleared) or off. Conflict: the monitor is starting or failed.

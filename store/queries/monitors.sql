@@ -324,7 +324,7 @@ join monitor_sched s on s.monitor_id = p.monitor_id
 update monitor set updated_at = now() where id = @monitor_id
 
 -- name: monitor_lock
-select m.org_id, m.status, m.disabled_reason
+select m.org_id, m.status, m.disabled_reason, m.struct_version, m.updated_at
 from monitor m
 where m.id = @monitor_id and (@org_id::uuid is null or m.org_id = @org_id)
   and (@team_id::uuid is null or m.team_id = @team_id) and m.deleted_at is null

@@ -22,6 +22,11 @@ void CheckTier(const Call& call, domain::Tier tier) {
   CheckTier(call.caller, tier);
 }
 
+rest::Reply ChangedMeanwhile() {
+  return rest::ErrorReply(409, "changed_meanwhile",
+                          "the monitor was changed by others at the same moment; try again");
+}
+
 rest::Reply TestReply(const WebhookTestOutcome& outcome) {
   using Refusal = WebhookTestOutcome::Refusal;
   if (outcome.refusal == Refusal::kAll) {

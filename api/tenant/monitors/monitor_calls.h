@@ -48,6 +48,21 @@ rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::M
 void CheckFrequency(const Call& call, const NeedsTesting& needs_testing);
 void CheckTier(const Call& call, domain::Tier tier);
 
+// The outcome of `write`. While others have changed the monitor by which it was validated it is
+// validated again by `validate` and tried again, three times in all.
+template <typename Write, typename Validate>
+auto WriteValidated(const Write& write, const Validate& validate) {
+  constexpr int kTriesMax = 3;
+  auto outcome = write();
+  for (int n = 1; n < kTriesMax && outcome.kind == decltype(outcome)::Kind::kChanged; ++n) {
+    validate();
+    outcome = write();
+  }
+  return outcome;
+}
+// The 409 of what was changed each time.
+rest::Reply ChangedMeanwhile();
+
 // What a test of a webhook or a channel answers.
 rest::Reply TestReply(const WebhookTestOutcome& outcome);
 

@@ -335,9 +335,13 @@ void ReadProbeChange(const Call& call, const domain::Monitor& monitor, const Upd
              call.parts.selector_fault);
 }
 
-// What an update asks for, with its rules and features validated.
+// What an update asks for, with its rules and features validated. Rules, options and headers are
+// validated by what else the monitor says; a pause is not, and is never in vain.
 store::MonitorChange ReadChange(const Call& call, const domain::Monitor& monitor, UpdateBody body) {
   store::MonitorChange change;
+  const bool depends =
+      body.rules || body.watched || body.probe || body.tier || body.request_headers;
+  if (depends) change.of_version = monitor.updated_at;
   ReadRulesChange(monitor, body, &change);
   if (body.request_headers) {
     change.request_headers.emplace();
@@ -529,17 +533,24 @@ rest::Handled ListMonitorsForRun(Call& call) {
 }
 
 rest::Handled UpdateMonitor(Call& call) {
-  const auto before = FindMonitor(call);
+  auto before = FindMonitor(call);
   const base::Uuid id = before.id;
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
-  UpdateBody body = ReadUpdateBody(json.members, call.parts.config.limits, &problems);
+  const UpdateBody body = ReadUpdateBody(json.members, call.parts.config.limits, &problems);
   problems.Check();
-  const auto change = ReadChange(call, before, std::move(body));
   store::AuditEntry audit = AuditOf(call, "monitor.update", id.ToString());
   audit.detail = NamesOf(json.members);
-  const auto outcome = store::UpdateMonitor(call.session(), call.parts.clock, call.caller.scope(),
-                                            id, change, audit);
+  auto change = ReadChange(call, before, body);
+  const auto update = [&] {
+    return store::UpdateMonitor(call.session(), call.parts.clock, call.caller.scope(), id, change,
+                                audit);
+  };
+  const auto outcome = WriteValidated(update, [&] {
+    before = FindMonitor(call);
+    change = ReadChange(call, before, body);
+  });
+  if (outcome.kind == store::ControlOutcome::Kind::kChanged) return ChangedMeanwhile();
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(

@@ -110,14 +110,11 @@ domain::ColumnRoles RolesOf(const domain::Monitor& monitor) {
 }
 
 // The body's rows, validated; or what is wrong with it.
-std::vector<domain::RowValues> ReadRows(Call& call, const domain::Monitor& monitor) {
-  const config::Config& config = call.parts.config;
-  const auto json =
-      ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, config.limits.rows_per_request_max));
+std::vector<domain::RowValues> ReadRows(const Call& call, const rest::JsonBody& json,
+                                        const domain::Monitor& monitor) {
   rest::Problems problems;
-  auto rows = ReadRowsBody(json, RolesOf(monitor), config.limits, &problems);
+  auto rows = ReadRowsBody(json, RolesOf(monitor), call.parts.config.limits, &problems);
   problems.Check();
-  call.answer->DropBody();
   CheckRows(rows, monitor.key_columns);
   return rows;
 }
@@ -184,12 +181,20 @@ rest::Handled ListRows(Call& call) {
 }
 
 rest::Handled AddRows(Call& call) {
-  const auto monitor = FindMonitor(call);
-  const auto rows = ReadRows(call, monitor);
-  const auto outcome =
-      store::AddRows(call.session(), call.parts.clock, call.caller.scope(), monitor.id, rows,
-                     call.parts.config.limits.rows_per_monitor_max,
-                     AuditOf(call, "row.add", monitor.id.ToString()));
+  auto monitor = FindMonitor(call);
+  const config::LimitsConfig& limits = call.parts.config.limits;
+  const auto json =
+      ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, limits.rows_per_request_max));
+  auto rows = ReadRows(call, json, monitor);
+  const auto add = [&] {
+    return store::AddRows(call.session(), call.parts.clock, call.caller.scope(), monitor.id, rows,
+                          monitor.struct_version, limits.rows_per_monitor_max,
+                          AuditOf(call, "row.add", monitor.id.ToString()));
+  };
+  const auto outcome = WriteValidated(add, [&] {
+    monitor = FindMonitor(call);
+    rows = ReadRows(call, json, monitor);
+  });
   using Kind = store::AddRowsOutcome::Kind;
   switch (outcome.kind) {
     case Kind::kAdded:
@@ -203,13 +208,14 @@ rest::Handled AddRows(Call& call) {
           400, "duplicate_key",
           fmt::format("rows[{}] has the same key values as a row that the monitor has ({})",
                       outcome.duplicate_index, rows[outcome.duplicate_index].subject_json));
+    case Kind::kChanged:
+      return ChangedMeanwhile();
     case Kind::kTooMany:
       break;
   }
-  return rest::ValidationReply(
-      rest::BodyReader::Loc("rows"), "too_long",
-      fmt::format("A monitor should have at most {} rows; this one has {}",
-                  call.parts.config.limits.rows_per_monitor_max, outcome.row_count));
+  return rest::ValidationReply(rest::BodyReader::Loc("rows"), "too_long",
+                               fmt::format("A monitor should have at most {} rows; this one has {}",
+                                           limits.rows_per_monitor_max, outcome.row_count));
 }
 
 rest::Handled ShowRow(Call& call) {

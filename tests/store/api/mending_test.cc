@@ -1,6 +1,7 @@
 // Monitors and rows are mended, archived and removed through the API; a row is found alone, and
 // events across rows.
 #include <gmock/gmock.h>
+#include <pqxx/pqxx>
 
 #include "base/crypto.h"
 #include "config/probe_config.h"
@@ -253,6 +254,41 @@ TEST_F(ApiMending, RulesOfAFieldThatLeavesGoWithIt) {
       << "judged by the struct that comes with them";
   EXPECT_EQ(Update(id, {{"struct", {{"title", "css:h1"}}}}).body["rules"],
             Json({{"title", {{"ignore", {"y"}}}}}));
+}
+
+// The monitor is another one by the time that the request has its lock: it is validated once more.
+TEST_F(ApiMending, AnUpdateIsValidatedByTheMonitorThatItChanges) {
+  const std::string id = NewMonitor({{"struct", {{"price", "css:.p"}, {"x", "css:.x"}}}});
+  const auto beside_a_change = [&](const std::string& target, const Json& body) {
+    pqxx::connection connection(database.url());
+    pqxx::work other(connection);
+    other.exec(
+        "update monitor set struct = '{\"price\":\"css:.p\"}', struct_version = "
+        "struct_version + 1, updated_at = clock_timestamp()");
+    net::ServerRequest request = Request("POST", target, {{"Content-Type", "application/json"}});
+    request.body = body.dump();
+    const auto exchange = Begin(std::move(request));
+    const auto waits = [&] {
+      return Sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") != "0";
+    };
+    for (int i = 0; i < 2000 && !waits(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    other.commit();
+    return exchange->Wait();
+  };
+  const auto refused =
+      beside_a_change("/monitors/" + id + "/update", {{"rules", {{"x", {{"ignore", {"y"}}}}}}});
+  EXPECT_EQ(refused.status, 422) << refused.body;
+  EXPECT_TRUE(Ask("GET", "/monitors/" + id).body["rules"].empty());
+  ASSERT_EQ(Update(id, {{"struct", {{"price", "css:.p"}, {"x", "css:.x"}}}}).status, 200);
+  const Json row = {{"domain", "n.example"}, {"x", 7}};
+  const auto added =
+      beside_a_change("/monitors/" + id + "/rows", Json{{"rows", Json::array({row})}});
+  ASSERT_EQ(added.status, 200) << added.body;
+  EXPECT_EQ(
+      Sql("select baseline::text || ' ' || context::text from monitor_row where position = 2"),
+      R"({} {"x":7})");
 }
 
 TEST_F(ApiMending, RequestHeadersAreSealedAndTheirNamesAloneAreShown) {

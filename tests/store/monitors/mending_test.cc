@@ -111,6 +111,25 @@ TEST_F(MendingTest, TheMigrationSwitchesRemovedRowsOffForGood) {
   EXPECT_ANY_THROW(database.Sql(revive));
 }
 
+TEST_F(MendingTest, WhatWasValidatedByAnOlderMonitorIsNotWritten) {
+  const auto id = NewPriced(1);
+  using Kind = store::ControlOutcome::Kind;
+  store::MonitorChange change{.of_version = store::GetMonitor(session, {}, id)->updated_at};
+  CheckOnce(id);
+  change.name = "first";
+  EXPECT_EQ(store::UpdateMonitor(session, clock, {}, id, change).kind, Kind::kDone)
+      << "ticks and checks are no updates";
+  change.name = "second";
+  EXPECT_EQ(store::UpdateMonitor(session, clock, {}, id, change).kind, Kind::kChanged);
+  EXPECT_EQ(Sql("select name from monitor"), "first");
+  Watch(id, R"({"price":"css:.price","stock":"css:.stock"})");
+  const domain::RowValues row{R"({"domain":"new.example"})", R"({"stock":1})", std::nullopt,
+                              std::string(16, 'k'), true};
+  using Added = store::AddRowsOutcome::Kind;
+  EXPECT_EQ(store::AddRows(session, clock, {}, id, {row}, 0, 10).kind, Added::kChanged);
+  EXPECT_EQ(store::AddRows(session, clock, {}, id, {row}, 1, 10).kind, Added::kAdded);
+}
+
 TEST_F(MendingTest, TheTickInProgressGoesByWhatItBeganWith) {
   const auto id = NewPriced(1);
   Cut();

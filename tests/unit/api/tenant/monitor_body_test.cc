@@ -1,9 +1,11 @@
 // The bodies of the monitor routes: types and limits (422), then the eight rules of a
 // definition (400).
 #include "api/tenant/monitors/monitor_body.h"
+#include "api/tenant/monitors/monitor_calls.h"
 #include "config/limits_config.h"
 #include "config/parts.h"
 #include "config/probe_config.h"
+#include "store/monitors/control.h"
 #include "tests/support/refusal.h"
 
 #include <gmock/gmock.h>
@@ -434,6 +436,24 @@ TEST(DescriptionWarnings, NameSelectorsThatCannotBeRead) {
               Json({"struct.\"b\": It is wrong: b. This field will never be observed."}));
   }
   EXPECT_FALSE(DescriptionWarnings(watched, domain::Tier::kHigh, config, fault, HandClock()));
+}
+
+using Kind = store::ControlOutcome::Kind;
+
+// How often it was validated again, and the outcome, where the writes come to `kinds` in turn.
+std::pair<int, Kind> ValidatedAgain(const std::vector<Kind>& kinds) {
+  int validated = 0;
+  std::size_t written = 0;
+  const auto outcome = WriteValidated(
+      [&] { return store::ControlOutcome{.kind = kinds.at(written++)}; }, [&] { ++validated; });
+  return {validated, outcome.kind};
+}
+
+TEST(WriteValidated, ValidatesAgainWhatOthersChangedThreeTimesInAll) {
+  EXPECT_EQ(ValidatedAgain({Kind::kDone}), std::pair(0, Kind::kDone));
+  EXPECT_EQ(ValidatedAgain({Kind::kChanged, Kind::kNotFound}), std::pair(1, Kind::kNotFound));
+  EXPECT_EQ(ValidatedAgain({Kind::kChanged, Kind::kChanged, Kind::kChanged}),
+            std::pair(2, Kind::kChanged));
 }
 
 }  // namespace
