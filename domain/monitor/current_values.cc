@@ -104,6 +104,12 @@ CurrentValues CurrentValuesOf(const Json& watched, const FieldVersions& versions
   const Json known = ParseOr(row.known_json, baseline);
   const Json seen = ParseOr(row.seen_json, Json::object());
   CurrentValues current;
+  Json shown_baseline = Json::object();
+  for (const auto& [field, value] : baseline.items()) {
+    const bool forgotten = IsForgotten(versions, field, row.struct_version);
+    if (!forgotten && watched.contains(field)) shown_baseline[field] = value;
+  }
+  current.baseline = std::move(shown_baseline);
   Json values = Json::object();
   for (const auto& [field, description] : watched.items()) {
     Json shown{{"value", nullptr},
@@ -130,6 +136,17 @@ CurrentValues CurrentValuesOf(const Json& watched, const FieldVersions& versions
   }
   current.values = std::move(values);
   return current;
+}
+
+std::optional<std::string> ContextOf(std::optional<std::string> context_json,
+                                     const FieldVersions& versions,
+                                     const std::function<bool(std::string_view)>& is_watched) {
+  if (!context_json || versions.empty()) return context_json;
+  Json context = Json::object();
+  for (const auto& [name, value] : base::ReadJsonCell(*context_json).items()) {
+    if (!is_watched(name)) context[name] = value;
+  }
+  return context.empty() ? std::nullopt : std::optional(base::DumpJson(context));
 }
 
 }  // namespace vedette::domain

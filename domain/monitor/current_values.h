@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ struct KnownOfRow {
 };
 
 struct CurrentValues {
+  // The baseline's values of watched fields that are not forgotten.
+  base::JsonText baseline;
   // {field: {"value", "since", "evidence", "sources", "confidence"}}, one member for each watched
   // field, in the order of the struct; what is not known is null.
   base::JsonText values;
@@ -67,5 +70,11 @@ struct CurrentValues {
 // `watched` is the monitor's struct. Throws std::invalid_argument where a text is no JSON.
 CurrentValues CurrentValuesOf(const base::Json& watched, const FieldVersions& versions,
                               const KnownOfRow& row);
+
+// A row's further columns, as stored, without those that a change of the struct has made watched
+// fields since; nothing where there are none. Throws as CurrentValuesOf.
+std::optional<std::string> ContextOf(std::optional<std::string> context_json,
+                                     const FieldVersions& versions,
+                                     const std::function<bool(std::string_view)>& is_watched);
 
 }  // namespace vedette::domain

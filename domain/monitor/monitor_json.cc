@@ -265,11 +265,13 @@ void RowJson::Append(const Row& row, std::string* out) const {
   m.Id("id", row.id);
   text.append(",").append(before_subject_);
   m.Raw("subject", row.subject_json);
-  m.RawOrNull("context", row.context_json);
-  m.Raw("baseline", row.baseline_json);
+  m.RawOrNull("context",
+              ContextOf(row.context_json, field_versions_,
+                        [this](std::string_view name) { return watched_.contains(name); }));
   const CurrentValues current =
       CurrentValuesOf(watched_, field_versions_,
                       {row.baseline_json, row.known_json, row.seen_json, row.struct_version});
+  m.Raw("baseline", current.baseline.Text());
   m.Raw("current", current.values.Text());
   // A row that no check has examined has not been missed by one.
   m.Raw("never_observed", row.last_run_at ? TextsJson(current.never_observed) : "[]");

@@ -95,8 +95,10 @@ where bytes_until - bytes < @bytes_max
 order by position
 
 -- name: row_insert
-insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline)
-select @monitor_id, @position::int + r.n - 1, r.id, @org_id, r.key_hash, r.subject, r.context, r.baseline
+-- What is given counts as observed with the struct of now.
+insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, context, baseline, struct_version)
+select @monitor_id, @position::int + r.n - 1, r.id, @org_id, r.key_hash, r.subject, r.context, r.baseline,
+       (select struct_version from monitor where id = @monitor_id)
 from unnest(@id::uuid[], @key_hash::bytea[], @subject::json[], @context::json[], @baseline::json[])
      with ordinality as r(id, key_hash, subject, context, baseline, n)
 

@@ -197,12 +197,19 @@ void CheckRunner::StartCheck(const ChunkPtr& chunk, RowRef ref) {
   holdings_.EnterFlight(*chunk);
   // A row is started once a claim: the check takes what it says.
   check->subject = base::JsonText(std::move(row.subject));
-  if (row.context) check->context = base::JsonText(std::move(*row.context));
   check->known.baseline = base::JsonText(std::move(row.baseline));
   if (row.known) check->known.known.emplace(std::move(*row.known));
   if (row.pending) check->known.pending.emplace(std::move(*row.pending));
   try {
-    Forget(check->held().spec->field_versions, row.struct_version, &check->known);
+    const domain::FieldVersions& versions = check->held().spec->field_versions;
+    const auto& watched = check->held().probe_spec->watched;
+    const auto is_watched = [&](std::string_view name) {
+      return std::any_of(watched.begin(), watched.end(),
+                         [&](const WatchedField& field) { return field.name == name; });
+    };
+    auto context = domain::ContextOf(std::move(row.context), versions, is_watched);
+    if (context) check->context = base::JsonText(std::move(*context));
+    Forget(versions, row.struct_version, &check->known);
     check->known.Current().Value();
     if (probe.probe->ReadsSubject()) {
       check->subject.Value();

@@ -63,8 +63,10 @@ class ExportWriter {
     cells.emplace_back(row.is_active);
     cells.emplace_back(row.failing);
     cells.push_back(base::OrNull(row.last_run_at));
-    cells.push_back(row.context_json ? base::ParseJsonOrThrow(*row.context_json)
-                                     : base::Json(nullptr));
+    const auto context =
+        domain::ContextOf(row.context_json, monitor_.field_versions,
+                          [this](std::string_view name) { return watched_.contains(name); });
+    cells.push_back(context ? base::ParseJsonOrThrow(*context) : base::Json(nullptr));
     domain::AppendCsvRecord(cells, cells.size(), domain::Formulas::kDefused, text);
   }
 

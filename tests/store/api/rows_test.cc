@@ -200,6 +200,35 @@ TEST_F(ApiRows, ARowThatIsTooLargeAlreadyIsReadAndMended) {
   EXPECT_EQ(update({{"new", 1}}).status, 200);
 }
 
+TEST_F(ApiRows, WhatIsShownOfARowIsWhatItsStructOfNowKnows) {
+  const Json given = {
+      {"domain", "a.example"}, {"price", 1}, {"old", 2}, {"stock", 3}, {"note", "n"}};
+  const std::string id = NewMonitor(
+      {{"struct", {{"price", "css:.p"}, {"old", "css:.o"}}}, {"rows", Json::array({given})}});
+  const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0);
+  EXPECT_EQ(Ask("GET", path).body["baseline"].dump(), R"({"price":1,"old":2})");
+  ASSERT_EQ(Ask("POST", "/monitors/" + id + "/update",
+                Json{{"struct", {{"price", "css:.p"}, {"stock", "css:.s"}}}})
+                .status,
+            200);
+  const Reply row = Ask("GET", path);
+  EXPECT_EQ(row.body["baseline"].dump(), R"({"price":1})");
+  EXPECT_EQ(row.body["context"].dump(), R"({"note":"n"})");
+  EXPECT_EQ(Ask("GET", "/monitors/" + id + "/export.csv").raw.body.find("stock\"\":"),
+            std::string::npos);
+  ASSERT_EQ(
+      Ask("POST", "/monitors/" + id + "/update", Json{{"struct", {{"price", "css:.q"}}}}).status,
+      200);
+  EXPECT_EQ(Ask("GET", path).body["baseline"].dump(), "{}");
+  EXPECT_EQ(Ask("GET", path).body["context"].dump(), R"({"stock":3,"note":"n"})");
+  const Json added = {{"domain", "b.example"}, {"price", 5}};
+  ASSERT_EQ(Ask("POST", "/monitors/" + id + "/rows", Json{{"rows", Json::array({added})}}).status,
+            200);
+  const Reply rows = Ask("GET", "/monitors/" + id + "/rows");
+  EXPECT_EQ(rows.body["rows"][1]["baseline"].dump(), R"({"price":5})");
+  EXPECT_EQ(rows.body["rows"][1]["current"]["price"]["value"], 5);
+}
+
 TEST_F(ApiRows, StaleRowsAreThoseWhoseLastCheckIsOlderThanTheFrequency) {
   const std::string id = NewMonitor({{"rows", Rows(4)}, {"frequency", "1h"}});
   const std::string path = "/monitors/" + id + "/rows?stale=true";

@@ -130,6 +130,22 @@ TEST_F(MendingTest, WhatWasValidatedByAnOlderMonitorIsNotWritten) {
   EXPECT_EQ(store::AddRows(session, clock, {}, id, {row}, 1, 10).kind, Added::kAdded);
 }
 
+TEST_F(MendingTest, AColumnThatBecameAWatchedFieldIsNotGivenToTheProbe) {
+  const auto id = NewPriced(1);
+  Sql(R"(update monitor_row set context = '{"stock":7,"note":"n"}' returning 1)");
+  std::mutex mutex;
+  std::vector<std::string> contexts;
+  probe.SetLook([&](const worker::ProbeRequest& request) {
+    const std::lock_guard lock(mutex);
+    contexts.push_back(request.context.Text());
+  });
+  probe.SetScript([](int, int) { return kOther; });
+  CheckOnce(id);
+  Watch(id, R"({"price":"css:.price","stock":"css:.stock"})");
+  CheckOnce(id);
+  EXPECT_EQ(contexts, (std::vector<std::string>{R"({"stock":7,"note":"n"})", R"({"note":"n"})"}));
+}
+
 TEST_F(MendingTest, TheTickInProgressGoesByWhatItBeganWith) {
   const auto id = NewPriced(1);
   Cut();

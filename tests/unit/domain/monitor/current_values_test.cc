@@ -71,6 +71,26 @@ TEST(CurrentValues, LeaveOutWhatAnEarlierDescriptionObserved) {
             R"({"title":"A"})");
 }
 
+TEST(CurrentValues, ShowOfTheBaselineWhatIsWatchedAndNotForgotten) {
+  const std::string baseline = R"({"gone":1,"price":12345678901234567890123,"title":"A"})";
+  const auto shown = [&](int row_version) {
+    return CurrentValuesOf(kWatched, {{"price", 2}},
+                           {baseline, std::nullopt, std::nullopt, row_version})
+        .baseline.Text();
+  };
+  EXPECT_EQ(shown(1), R"({"title":"A"})");
+  EXPECT_EQ(shown(2), R"({"price":12345678901234567890123,"title":"A"})");
+}
+
+TEST(ContextOf, LeavesOutWhatBecameAWatchedField) {
+  const auto is_watched = [](std::string_view name) { return kWatched.contains(name); };
+  const std::string context = R"({"price": 1.50,"note":1.50})";
+  EXPECT_EQ(ContextOf(context, {}, is_watched), context) << "no change of the struct: as it is";
+  EXPECT_EQ(ContextOf(context, {{"price", 1}}, is_watched), R"({"note":1.50})");
+  EXPECT_EQ(ContextOf(R"({"price":1})", {{"price", 1}}, is_watched), std::nullopt);
+  EXPECT_EQ(ContextOf(std::nullopt, {{"price", 1}}, is_watched), std::nullopt);
+}
+
 TEST(FieldVersions, ComeBackAsTheyWereWritten) {
   const FieldVersions versions{{"price", 2}, {"title", 5}};
   EXPECT_EQ(ParseFieldVersions(FieldVersionsJson(versions)), versions);
