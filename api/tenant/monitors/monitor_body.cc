@@ -663,6 +663,9 @@ RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRole
   out.is_active = reader.Boolean("is_active", rest::Presence::kOptional);
   out.disabled_reason =
       reader.Text("disabled_reason", rest::Presence::kOptional, 1, kReasonCharsMax);
+  if (out.disabled_reason && out.is_active.value_or(true)) {
+    reader.Refuse("disabled_reason", "Only what is_active false switches off has a reason");
+  }
   const base::Json* columns = reader.Member("columns", rest::Presence::kOptional);
   reader.RefuseNull("is_active", "bool");
   reader.Finish();

@@ -200,6 +200,18 @@ TEST_F(ApiRows, ARowThatIsTooLargeAlreadyIsReadAndMended) {
   EXPECT_EQ(update({{"new", 1}}).status, 200);
 }
 
+TEST_F(ApiRows, AReasonIsForARowThatIsSwitchedOff) {
+  const std::string id = NewMonitor();
+  const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0) + "/update";
+  for (const Json& rest : {Json{{"columns", {{"a", 1}}}}, Json{{"is_active", true}}}) {
+    Json body = rest;
+    body["disabled_reason"] = "why";
+    const Reply reply = Ask("POST", path, body);
+    EXPECT_EQ(reply.status, 422) << reply.raw.body;
+    EXPECT_EQ(reply.loc(), R"(["body","disabled_reason"])");
+  }
+}
+
 TEST_F(ApiRows, WhatIsShownOfARowIsWhatItsStructOfNowKnows) {
   const Json given = {
       {"domain", "a.example"}, {"price", 1}, {"old", 2}, {"stock", 3}, {"note", "n"}};
