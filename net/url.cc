@@ -280,7 +280,9 @@ std::string CheckHost(const Host& host, const AddressPolicy& policy) {
 }  // namespace
 
 TenantUrlResult ParseTenantUrl(std::string_view text, const AddressPolicy& policy) {
-  if (text.empty() || text.size() > kUrlCharsMax) {
+  // The bytes first: so many characters have at most four times as many.
+  if (text.empty() || text.size() > 4 * kUrlCharsMax ||
+      base::CountCharacters(text) > kUrlCharsMax) {
     return Refuse("the URL must have 1 to " + std::to_string(kUrlCharsMax) + " characters");
   }
   UrlParts parts;

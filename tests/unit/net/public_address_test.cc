@@ -441,6 +441,13 @@ TEST(TenantUrl, HasAtMost2083Characters) {
   const std::string start = "https://example.com/";
   EXPECT_EQ(Refusal(start + std::string(2083 - start.size(), 'x')), "");
   EXPECT_NE(Refusal(start + std::string(2084 - start.size(), 'x')), "");
+  const auto with_umlauts = [&](std::size_t n) {
+    std::string text = start;
+    for (std::size_t i = 0; i < n; ++i) text += "\u00f6";
+    return text;
+  };
+  EXPECT_EQ(Refusal(with_umlauts(2083 - start.size())), "") << "characters, not bytes";
+  EXPECT_NE(Refusal(with_umlauts(2084 - start.size())), "");
 }
 
 TEST(TenantUrl, NeverCrashesOnMutilatedUrls) {
