@@ -49,10 +49,10 @@ void CheckFrequency(const Call& call, const NeedsTesting& needs_testing);
 void CheckTier(const Call& call, domain::Tier tier);
 
 // The outcome of `write`. While others have changed the monitor by which it was validated it is
-// validated again by `validate` and tried again, three times in all.
+// validated again by `validate` and tried again, kTriesMax times in all.
 template <typename Write, typename Validate>
 auto WriteValidated(const Write& write, const Validate& validate) {
-  constexpr int kTriesMax = 3;
+  constexpr int kTriesMax = 10;
   auto outcome = write();
   for (int n = 1; n < kTriesMax && outcome.kind == decltype(outcome)::Kind::kChanged; ++n) {
     validate();
