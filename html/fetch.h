@@ -48,7 +48,7 @@ class ReadingTime {
   // The time counts from now on. Called before the reader; it may call it again after work that is
   // not the page's. Thread that reads.
   void Begin();
-  // It counts no further. Thread that reads.
+  // Stops the count. Thread that reads.
   void End();
   // Since boot, as of Clock; empty while the page waits for a thread. Any thread.
   std::optional<std::chrono::nanoseconds> begun() const;

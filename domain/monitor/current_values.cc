@@ -142,8 +142,9 @@ std::optional<std::string> ContextOf(std::optional<std::string> context_json,
                                      const FieldVersions& versions,
                                      const std::function<bool(std::string_view)>& is_watched) {
   if (!context_json || versions.empty()) return context_json;
+  const Json stored = base::ReadJsonCell(*context_json);
   Json context = Json::object();
-  for (const auto& [name, value] : base::ReadJsonCell(*context_json).items()) {
+  for (const auto& [name, value] : stored.items()) {
     if (!is_watched(name)) context[name] = value;
   }
   return context.empty() ? std::nullopt : std::optional(base::DumpJson(context));

@@ -104,7 +104,7 @@ def of_version_30(node):
         return [of_version_30(item) for item in node]
     if not isinstance(node, dict):
         return node
-    node = {key: of_version_30(value) for key, value in node.items() if key not in ("if", "then", "else", "contentMediaType")}
+    node = {key: of_version_30(value) for key, value in node.items() if key not in ("if", "then", "else", "contentMediaType", "propertyNames")}
     types = node.get("type")
     if isinstance(types, list) or types == "null":
         rest = [one for one in ([types] if types == "null" else types) if one != "null"]

@@ -187,7 +187,7 @@ TEST_F(ApiRows, ARowThatIsTooLargeAlreadyIsReadAndMended) {
   const std::string path = "/monitors/" + id + "/rows/" + RowId(id, 0);
   Sql("update monitor_row set context = (select json_object_agg('c' || n, repeat('x', 100)) "
       "from generate_series(1, 1500) n) where position = 0 returning 1");
-  EXPECT_EQ(Ask("GET", path).body["context"].size(), 1500U);
+  EXPECT_THAT(Ask("GET", path).raw.body, HasSubstr(R"("c1500")"));
   EXPECT_EQ(Ask("GET", "/monitors/" + id + "/export.csv").status, 200);
   Json gone = Json::object();
   for (int i = 1; i <= 1000; ++i) gone["c" + std::to_string(i)] = nullptr;

@@ -225,7 +225,7 @@ TEST_F(FetchTest, G11APageThatTakesTooMuchOfTheProcessorIsStoppedAndNotTriedAgai
   EXPECT_FALSE(std::get<domain::Failure>(fetched).retryable);
 }
 
-// As on a machine where others take the processor.
+// Others take the processor of such a machine.
 TEST_F(FetchTest, APageWhoseThreadGetsNoTimeIsNotToBlame) {
   Site site([](const ServerRequest&) { return Html("<p>hello</p>"); });
   MakeFetcher({.processor = 20ms, .wall = 100ms});
