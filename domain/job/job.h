@@ -93,7 +93,7 @@ inline constexpr std::chrono::seconds kStalledAfter{60};
 // stored (job_chunk.waits_for, and "for" in job_chunk.done): never renumber.
 
 enum class JobWait : std::uint8_t {
-  kUntold = 0,      // a greylist and the like; stored as null
+  kUntold = 0,      // a greylist and the like; a chunk that nobody gave back has null
   kMailBudget = 1,  // permits to ask mail servers are used up, until their window ends
 };
 

@@ -303,9 +303,9 @@ join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token
 
 -- name: job_chunk_put_back
 -- @delay_ms delays in ms; 0: given back, before what waits, its claim not counted; @waits_for what it waits for, 0:
--- nothing that is told
+-- nothing that is told. It is never null from then on: the mark of a chunk that somebody had (run_grow_from).
 with held as (
-  select c.id, u.delay_ms, nullif(u.waits_for, 0) as waits_for
+  select c.id, u.delay_ms, u.waits_for
   from unnest(@id::uuid[], @token::uuid[], @delay_ms::bigint[], @waits_for::smallint[]) as u(id, token, delay_ms,
     waits_for)
   join job_chunk c on c.id = any (array[u.id]) and c.lease_token = u.token

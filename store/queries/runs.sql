@@ -260,15 +260,16 @@ limit @limit
 
 -- name: run_grow_from
 -- The run @run_id, which is locked, with its chunks: the rows of its parts, the first part that nobody has begun in any
--- block, how many there are from it on, and the bytes of the largest. A chunk that was never claimed is as it was
--- opened.
+-- block, how many there are from it on, and the bytes of the largest. A chunk was begun where somebody has it or lost it
+-- (claims), recorded of it (progress) or gave it back (waits_for), which leaves no claim: its rows may have been asked.
 select j.part_rows, f.part, rest.parts, rest.bytes_max
 from job j
 cross join lateral (
   select coalesce(max(greatest(
     (select max(p.part) + 1 from job_part p where p.job_id = b.job_id and p.block = b.block),
     (select max(c.part) + 1 from job_chunk c
-     where c.job_id = b.job_id and c.block = b.block and (c.claims > 0 or c.available_at <> c.due_at)))), 0) as part
+     where c.job_id = b.job_id and c.block = b.block
+       and (c.claims > 0 or c.progress > 0 or c.waits_for is not null)))), 0) as part
   from job_block b
   where b.job_id = j.id and b.input = 0 and b.parts_total > 0) f
 cross join lateral (

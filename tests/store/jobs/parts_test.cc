@@ -11,7 +11,6 @@
 
 #include "config/database_config.h"
 #include "domain/job/block_progress.h"
-#include "store/jobs/keeper.h"
 #include "store/queries.h"
 #include "tests/store/support/jobs_support.h"
 #include "tests/support/in_full.h"
@@ -111,62 +110,6 @@ TEST_F(JobsParts, WhatIsOpenedIsWhatTheOracleOpensInRandomHistories) {
     ASSERT_EQ(Job(job, "status"), "2") << "history " << history;
   }
   EXPECT_GT(records, histories * 5);
-}
-
-// Rows that a block hands on as they came.
-store::JobChunkRecord HandedOn(const store::ClaimedJobChunk& chunk) {
-  auto record = JobsTest::PartEnd(chunk, chunk.row_count);
-  std::get<store::JobPartEnd>(record.what).rows_json = *chunk.rows_json;
-  return record;
-}
-
-TEST_F(JobsParts, PartsThatGrowLoseDoubleAndDisorderNoRowInRandomHistories) {
-  constexpr int kParts = 150;
-  const int growing = InFull(12, 5);  // histories
-  std::mt19937 random(20261124);
-  const auto pick = [&random](std::size_t from, std::size_t to) {
-    return std::uniform_int_distribution<std::size_t>(from, to)(random);
-  };
-  int grown = 0;
-  for (int history = 0; history < growing; ++history) {
-    auto run = Run(kParts, 3, static_cast<int>(pick(1, 200)));
-    run.blocks[3].input = 1;
-    run.blocks[1].pace = std::chrono::seconds(5);
-    for (int part = 0; part < kParts; ++part) {
-      const auto rows = fmt::format("[[{}],[{}]]", 2 * part, 2 * part + 1);
-      run.parts[static_cast<std::size_t>(part)].rows_json = rows;
-    }
-    const auto job = Start(run);
-    std::vector<store::ClaimedJobChunk> held;
-    for (;;) {
-      auto claim = Claim(static_cast<int>(pick(1, 40)));
-      held.insert(held.end(), claim.chunks.begin(), claim.chunks.end());
-      if (held.empty()) break;
-      std::shuffle(held.begin(), held.end(), random);
-      for (std::size_t n = pick(1, std::min<std::size_t>(held.size(), 8)); n > 0; --n) {
-        auto record = HandedOn(held.back());
-        record.rows_timed = record.block == 1 ? 10 : 0;
-        record.rows_took = std::chrono::milliseconds(record.rows_timed * 300);
-        ASSERT_EQ(RecordOne(job, record), store::JobRecorded::kRecorded);
-        held.pop_back();
-      }
-      const auto before = Job(job, "part_rows");
-      EXPECT_TRUE(store::GrowParts(session, {std::chrono::seconds(10), 4096}).failures.empty());
-      grown += Job(job, "part_rows") == before ? 0 : 1;
-    }
-    ASSERT_EQ(Job(job, "status"), "2") << "history " << history;
-    for (int block = 0; block < 4; ++block) {
-      ASSERT_EQ(Sql(fmt::format(
-                    "select count(*) || ' ' || bool_and(v = n - 1) from (select (r ->> 0)::int as "
-                    "v, row_number() over (order by part, i) as n from job_part cross join lateral "
-                    "json_array_elements(rows) with ordinality as e(r, i) where job_id = '{}' and "
-                    "block = {}) x",
-                    job.ToString(), block)),
-                "300 true")
-          << "block " << block << " of history " << history;
-    }
-  }
-  EXPECT_GE(grown, growing) << "each of them grows";
 }
 
 // One consumer of one input, in any state that a history can reach, and in some that none can.
