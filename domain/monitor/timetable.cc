@@ -78,20 +78,30 @@ Timetable::Timetable(base::Timestamp anchor, std::chrono::seconds frequency,
   later_ = std::chrono::seconds(SpreadOf(monitor_id, most).count());
 }
 
+Timetable Timetable::Since(base::Timestamp changed, std::chrono::seconds frequency,
+                           const std::optional<std::string>& stored_schedule,
+                           const base::Uuid& id) {
+  Timetable made(changed, frequency, stored_schedule, id);
+  made.since_ = changed;
+  return made;
+}
+
 base::Timestamp Timetable::FirstAfter(base::Timestamp now) const {
+  const base::Timestamp from = std::max(now, since_);
   if (clock_) {
-    const auto slot = clock_->NextAfter(now - later_);
+    const auto slot = clock_->NextAfter(from - later_);
     if (slot) return *slot + later_;
   }
-  return FirstSlotAfter(anchor_, frequency_, now);
+  return FirstSlotAfter(anchor_, frequency_, from);
 }
 
 DueSlots Timetable::CollapseDue(base::Timestamp next_run_at, base::Timestamp now) const {
-  if (clock_) {
-    const ClockSchedule::Passed passed = clock_->PassedIn(next_run_at - later_, now - later_);
+  const base::Timestamp from = std::max(next_run_at, since_);
+  if (clock_ && from <= now) {
+    const ClockSchedule::Passed passed = clock_->PassedIn(from - later_, now - later_);
     return {next_run_at, 1 + passed.slots, passed.next ? *passed.next + later_ : FirstAfter(now)};
   }
-  const base::Timestamp second = FirstSlotAfter(anchor_, frequency_, next_run_at);
+  const base::Timestamp second = FirstAfter(next_run_at);
   if (second > now) return {next_run_at, 1, second};
   const DueSlots further = CollapseDueSlots(second, frequency_, now);
   return {next_run_at, 1 + further.slots, further.next_run_at};

@@ -47,10 +47,14 @@ class Timetable {
   // what `frequency` is then.
   Timetable(base::Timestamp anchor, std::chrono::seconds frequency,
             const std::optional<std::string>& stored_schedule, const base::Uuid& monitor_id);
+  // The same of times that hold since `changed`, which is their anchor: whatever was due before,
+  // the slots after it come after the change.
+  static Timetable Since(base::Timestamp changed, std::chrono::seconds frequency,
+                         const std::optional<std::string>& stored_schedule, const base::Uuid& id);
 
   bool by_clock() const { return clock_.has_value(); }
 
-  // The first slot strictly after `now`.
+  // The first slot strictly after `now`, and after the change that made these times.
   base::Timestamp FirstAfter(base::Timestamp now) const;
   // The first slot that is not accounted for at `now`: those before it are cut (kCutAhead), or are
   // passed over.
@@ -68,7 +72,8 @@ class Timetable {
   base::Timestamp anchor_;
   std::chrono::seconds frequency_;
   std::optional<ClockSchedule> clock_;
-  std::chrono::microseconds later_{0};  // than the clock's slots
+  std::chrono::microseconds later_{0};              // than the clock's slots
+  base::Timestamp since_ = base::Timestamp::min();  // no slot of its own comes earlier, or then
 };
 
 }  // namespace vedette::domain

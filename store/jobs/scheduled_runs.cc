@@ -66,7 +66,7 @@ DueSchedule ReadDue(const pqxx::row& row) {
           std::move(payload),
           version,
           moment,
-          domain::Timetable(anchor_at, period, schedule, id)};
+          domain::Timetable::Since(anchor_at, period, schedule, id)};
 }
 
 }  // namespace

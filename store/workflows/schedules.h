@@ -28,7 +28,7 @@ struct RunTimes {
   base::Timestamp anchor_at{};               // a new schedule's, and other times', are from now on
 
   domain::Timetable TimetableOf(const base::Uuid& schedule_id) const {
-    return {anchor_at, period, schedule_json, schedule_id};
+    return domain::Timetable::Since(anchor_at, period, schedule_json, schedule_id);
   }
 };
 

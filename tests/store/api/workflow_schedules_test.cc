@@ -530,6 +530,27 @@ TEST_F(ApiWorkflowSchedules, AChangeOfTheTimesLeavesADueSlotDue) {
             "t");
 }
 
+TEST_F(ApiWorkflowSchedules, G7_OtherTimesGoOnFromTheChangeWhileASlotIsOverdue) {
+  // A cron whose last slot was half an hour ago.
+  const auto minutes =
+      std::chrono::floor<std::chrono::minutes>(clock.Now()).time_since_epoch().count();
+  const std::string hourly = std::to_string((minutes + 30) % 60) + " * * * *";
+  for (const Json& times : {Json{{"cron", hourly}, {"time_zone", "UTC"}},
+                            Json{{"cron", nullptr}, {"frequency", "1h"}}}) {
+    const std::string id = MakeId({{"overlap", "allow"}});
+    MakeDue("40 minutes");
+    const Reply changed = Ask("POST", Path("/" + id + "/update"), times);
+    ASSERT_EQ(changed.status, 200) << changed.raw.body;
+    const Json shown = changed.body["next_run_times"];
+    EXPECT_LT(shown[0], changed.body["updated_at"]) << "what is due stays due";
+    EXPECT_GT(shown[1], changed.body["updated_at"]);
+    LookAll();
+    EXPECT_THAT(History(id), ElementsAre("started")) << times;
+    EXPECT_EQ(Shown(id)["next_run_times"][0], shown[1]);
+    Ask("DELETE", Path("/" + id));
+  }
+}
+
 // A change whose transaction began before a slot came, and which waits until the slot's run has
 // started. The slot's hour is the first of the new times, too.
 TEST_F(ApiWorkflowSchedules, G7_ASlotThatStartedItsRunWhileAChangeWaitedIsNotDueAgain) {

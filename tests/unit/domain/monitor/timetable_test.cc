@@ -88,6 +88,23 @@ TEST(Timetable, G7AnEarlierAnchorLosesNoSlotBehindTheFirst) {
   EXPECT_EQ(late.next_run_at, created + minutes(118));
 }
 
+TEST(Timetable, G7WhatWasDueBeforeAChangeIsFollowedByWhatComesAfterIt) {
+  const Timestamp changed = ParseTimestamp("2026-11-25T12:00:00Z");
+  const Timestamp due = changed - minutes(50);
+  for (const auto& cron :
+       {std::optional<std::string>(), std::optional(Stored({"0 * * * *"}, "UTC"))}) {
+    const Timetable timetable = Timetable::Since(changed, hours(1), cron, Id(1));
+    EXPECT_EQ(timetable.NextTimes(due, 3),
+              (std::vector<Timestamp>{due, changed + hours(1), changed + hours(2)}));
+    for (const minutes late : {minutes(0), minutes(49), minutes(50), minutes(109)}) {
+      EXPECT_EQ(timetable.CollapseDue(due, due + late).slots, 1) << late.count();
+      EXPECT_EQ(timetable.CollapseDue(due, due + late).next_run_at, changed + hours(1));
+    }
+    EXPECT_EQ(timetable.CollapseDue(due, changed + minutes(90)).slots, 2);
+    EXPECT_EQ(timetable.CollapseDue(due, changed + minutes(90)).next_run_at, changed + hours(2));
+  }
+}
+
 TEST(Timetable, AZoneThatIsGoneGoesOnByTheShortestDistance) {
   const Timestamp now = ParseTimestamp("2026-11-25T12:00:00Z");
   const Timetable timetable(now, days(1), Stored({"0 9 * * *"}, "Atlantis/Capital"), Id(1));
