@@ -16,9 +16,10 @@ std::int64_t LockNumber(const base::Uuid& org_id, std::string_view key) {
   return number;
 }
 
-// What the key stands for already, or nothing.
-std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
-                                const Idempotency& idempotency) {
+}  // namespace
+
+std::optional<KeyUse> FindKeyUse(Transaction& tx, const base::Uuid& org_id,
+                                 const Idempotency& idempotency) {
   const auto found = tx.Exec<"idempotency_get">("org_id"_a = org_id, "key"_a = idempotency.key,
                                                 "kept_h"_a = idempotency.kept.count());
   if (found.empty()) return std::nullopt;
@@ -34,17 +35,15 @@ std::optional<KeyUse> FindFirst(Transaction& tx, const base::Uuid& org_id,
   return use;
 }
 
-}  // namespace
-
 std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
                                        const Idempotency& idempotency) {
-  if (auto first = FindFirst(tx, org_id, idempotency)) return first;
+  if (auto first = FindKeyUse(tx, org_id, idempotency)) return first;
   const auto locked =
       tx.Exec<"idempotency_lock">("lock_number"_a = LockNumber(org_id, idempotency.key));
   if (!ReadOne<bool>(locked)) return KeyUse{.kind = KeyUse::Kind::kInProgress};
   tx.Exec<"idempotency_expire">("org_id"_a = org_id, "key"_a = idempotency.key,
                                 "kept_h"_a = idempotency.kept.count());
-  return FindFirst(tx, org_id, idempotency);  // done since it was looked for
+  return FindKeyUse(tx, org_id, idempotency);  // done since it was looked for
 }
 
 void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,

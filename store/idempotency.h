@@ -35,6 +35,10 @@ struct KeyUse {
   int row_count = 0;
 };
 
+// What the key stands for where its request is done. It takes no lock.
+std::optional<KeyUse> FindKeyUse(Transaction& tx, const base::Uuid& org_id,
+                                 const Idempotency& idempotency);
+
 // What the key stands for where it has been used, or is being used. Otherwise the key is this
 // transaction's: its lock goes with the transaction, so that a crash frees it. Repetitions of what
 // is done take no lock: they would be in each other's way.

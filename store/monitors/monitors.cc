@@ -366,18 +366,27 @@ std::optional<base::Uuid> EndOfLook(Session& session, const MonitorFilter& filte
   });
 }
 
+std::optional<CreateOutcome> FindMonitorCreated(Session& session, const base::Uuid& org_id,
+                                                const Idempotency& idempotency) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<CreateOutcome> {
+    const auto use = FindKeyUse(tx, org_id, idempotency);
+    if (!use) return std::nullopt;
+    return OutcomeOf(tx, *use);
+  });
+}
+
 CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const NewMonitor& monitor,
                             const std::optional<AuditEntry>& audit) {
   const std::vector<base::Uuid> row_ids = NewRowIds(clock, monitor.rows.size());
   return InTransaction(session, [&](Transaction& tx) -> CreateOutcome {
+    if (monitor.idempotency) {
+      const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
+      if (use) return OutcomeOf(tx, *use);
+    }
     if (monitor.team_id &&
         tx.Exec<"team_exists">("org_id"_a = monitor.org_id, "team_id"_a = *monitor.team_id)
             .empty()) {
       return {.kind = CreateOutcome::Kind::kTeamNotFound};
-    }
-    if (monitor.idempotency) {
-      const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
-      if (use) return OutcomeOf(tx, *use);
     }
     if (monitor.upload_id &&
         tx.Exec<"upload_use">("upload_id"_a = *monitor.upload_id, "org_id"_a = monitor.org_id)

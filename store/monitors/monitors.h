@@ -140,6 +140,10 @@ struct CreateOutcome {
   std::optional<std::string> warnings_json;
 };
 
+// What a request with this key has made, where it is done; it takes no lock.
+std::optional<CreateOutcome> FindMonitorCreated(Session& session, const base::Uuid& org_id,
+                                                const Idempotency& idempotency);
+
 // One transaction. The monitor's first tick is due now, unless it is by the clock or its anchor is
 // ahead: the caller raises Signal::kDue.
 // A repetition is not audited; the entry's target is filled in.

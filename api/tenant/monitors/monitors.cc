@@ -57,14 +57,12 @@ std::string ShownColumns(const std::vector<std::string>& columns) {
                                 : shown;
 }
 
-// The upload that the body names, or none. With an idempotency key (`may_repeat`) it may have
-// expired since the first attempt, so that the store decides.
-std::optional<base::Uuid> ReadUploadId(const Call& call, const CreateBody& body, bool may_repeat) {
+// The upload that the body names, or none.
+std::optional<base::Uuid> ReadUploadId(const Call& call, const CreateBody& body) {
   if (!body.resource_handle_id) return std::optional<base::Uuid>();
   const auto id = base::Uuid::Parse(*body.resource_handle_id);
   if (!id) throw rest::Refusal(UploadNotFound());
   const auto upload = store::FindUpload(call.session(), call.caller.org_id, *id);
-  if (!upload && may_repeat) return id;
   if (!upload) throw rest::Refusal(UploadNotFound());
   const bool has_key =
       std::any_of(body.key_columns.begin(), body.key_columns.end(), [&](const std::string& name) {
@@ -192,7 +190,7 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   return monitor;
 }
 
-rest::Reply CreatedReply(const store::CreateOutcome& outcome) {
+rest::Reply Created(const store::CreateOutcome& outcome) {
   std::string body =
       fmt::format("{{\"id\":\"{}\",\"status\":\"{}\",\"rows\":[", outcome.monitor_id.ToString(),
                   domain::MonitorStatusName(outcome.status));
@@ -205,19 +203,48 @@ rest::Reply CreatedReply(const store::CreateOutcome& outcome) {
   return {200, body + '}'};
 }
 
-// The monitor to make. Refuses what can be refused before the store is asked.
-store::NewMonitor ReadNewMonitor(Call& call) {
+rest::Reply CreatedReply(const store::CreateOutcome& outcome) {
+  using Kind = store::CreateOutcome::Kind;
+  switch (outcome.kind) {
+    case Kind::kCreated:
+    case Kind::kRepeated:
+      return Created(outcome);
+    case Kind::kInProgress:
+      return KeyInUse();
+    case Kind::kOtherBody:
+      return KeyReused();
+    case Kind::kTeamNotFound:
+      return rest::NotFound("team");
+    case Kind::kUploadNotFound:
+      break;
+  }
+  return UploadNotFound();
+}
+
+// A create whose form is right.
+struct CreateRequest {
+  CreateBody body;
+  std::optional<store::Idempotency> key;
+};
+
+CreateRequest ReadCreateRequest(Call& call) {
   const config::Config& config = call.parts.config;
   auto json =
       ReadJsonObject(call, RowsBodyRules(call.body_bytes_max, config.limits.rows_per_request_max));
   rest::Problems problems;
-  const config::LimitsConfig& limits = config.limits;
-  CreateBody body = ReadCreateBody(std::move(json), limits, &problems);
+  CreateRequest request{ReadCreateBody(std::move(json), config.limits, &problems), {}};
   problems.Check();
-  auto key = ReadIdempotency(call, "");
+  request.key = ReadIdempotency(call, "");
   call.answer->DropBody();
-  CreateOrder judged = TakeOrder(&body, limits, call.parts.policy, call.parts.clock.Now());
-  const auto upload_id = ReadUploadId(call, body, key.has_value());
+  return request;
+}
+
+// The monitor to make. Refuses what can be refused before the store is asked.
+store::NewMonitor NewMonitorOf(const Call& call, CreateRequest request) {
+  CreateBody& body = request.body;
+  CreateOrder judged =
+      TakeOrder(&body, call.parts.config.limits, call.parts.policy, call.parts.clock.Now());
+  const auto upload_id = ReadUploadId(call, body);
   CheckFrequency(call, judged.frequency.needs_testing);
   CheckTier(call, judged.tier);
   const auto team = ChooseTeam(call, body);
@@ -225,7 +252,7 @@ store::NewMonitor ReadNewMonitor(Call& call) {
   store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
   monitor.upload_id = upload_id;
   monitor.team_id = team;
-  monitor.idempotency = std::move(key);
+  monitor.idempotency = std::move(request.key);
   return monitor;
 }
 
@@ -468,26 +495,19 @@ base::Json NamesOf(const base::Json& members) {
 }  // namespace
 
 rest::Handled CreateMonitor(Call& call) {
-  const auto monitor = ReadNewMonitor(call);
+  CreateRequest request = ReadCreateRequest(call);
+  if (request.key) {
+    // A repetition gets the first answer, whatever has become of what the body names.
+    const auto first = store::FindMonitorCreated(call.session(), call.caller.org_id, *request.key);
+    if (first) return CreatedReply(*first);
+  }
+  const auto monitor = NewMonitorOf(call, std::move(request));
   const auto outcome = store::CreateMonitor(call.session(), call.parts.clock, monitor,
                                             AuditOf(call, "monitor.create"));
-  using Kind = store::CreateOutcome::Kind;
-  switch (outcome.kind) {
-    case Kind::kCreated:
-      call.parts.signals.Raise(store::Signal::kDue);
-      return CreatedReply(outcome);
-    case Kind::kRepeated:
-      return CreatedReply(outcome);
-    case Kind::kInProgress:
-      return KeyInUse();
-    case Kind::kOtherBody:
-      return KeyReused();
-    case Kind::kTeamNotFound:
-      return rest::NotFound("team");
-    case Kind::kUploadNotFound:
-      break;
+  if (outcome.kind == store::CreateOutcome::Kind::kCreated) {
+    call.parts.signals.Raise(store::Signal::kDue);
   }
-  return UploadNotFound();
+  return CreatedReply(outcome);
 }
 
 rest::Handled ListMonitors(Call& call) {

@@ -51,15 +51,17 @@ RunRequest ReadRequest(Call& call, const RunContext& context,
 }  // namespace
 
 rest::Handled RunWorkflow(Call& call) {
-  const auto workflow = FindWorkflowToRun(call);
+  const base::Uuid id = IdOfWorkflowToRun(call);
+  const auto idempotency = ReadIdempotency(call, "/workflows/run?" + id.ToString());
+  if (idempotency) {
+    // A repetition gets the first answer, whatever has become of the workflow.
+    const auto known = store::FindJobStart(call.session(), call.caller.org_id, *idempotency);
+    if (known) return RunReply(call, id, *known);
+  }
+  const auto workflow = FindWorkflowToRun(call, id);
   const RunContext context = RunContextOf(call);
   auto request = ReadRequest(call, context, workflow);
-  const auto idempotency = ReadIdempotency(call, "/workflows/run?" + workflow.id.ToString());
   call.answer->DropBody();
-  if (idempotency) {
-    const auto known = store::FindJobStart(call.session(), call.caller.org_id, *idempotency);
-    if (known) return RunReply(call, workflow.id, *known);
-  }
   if (request.has_payload) CheckMaySendPayload(call);
   store::NewJob job = PlanJob(context, workflow, std::move(request));
   job.idempotency = idempotency;

@@ -260,14 +260,16 @@ rest::Handled DeleteSchedule(Call& call) {
 }
 
 rest::Handled TriggerSchedule(Call& call) {
+  const store::SchedulePlace place = PlaceOf(call);
+  const auto idempotency =
+      ReadIdempotency(call, "/workflows/schedules/trigger?" + place.id.ToString());
+  if (idempotency) {
+    // A repetition gets the first answer, whatever has become of the schedule.
+    const auto known = store::FindJobStart(call.session(), call.caller.org_id, *idempotency);
+    if (known) return RunReply(call, place.workflow_id, *known);
+  }
   const store::WorkflowSchedule found = FindSchedule(call);
   CheckEmptyBody(call);
-  const auto idempotency =
-      ReadIdempotency(call, "/workflows/schedules/trigger?" + found.id.ToString());
-  if (idempotency) {
-    const auto known = store::FindJobStart(call.session(), call.caller.org_id, *idempotency);
-    if (known) return RunReply(call, found.workflow_id, *known);
-  }
   const auto workflow =
       store::GetWorkflowToRun(call.session(), call.caller.org_id, found.workflow_id);
   if (!workflow) return rest::NotFound("workflow");

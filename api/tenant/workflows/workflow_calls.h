@@ -93,7 +93,8 @@ std::optional<domain::WorkflowTemplate> FindTemplate(const Call& call, const std
 // The workflow that ?workflow_id= names: a 422 without one, a 404 for one that is unknown, foreign,
 // deleted or no id.
 store::Workflow FindQueriedWorkflow(Call& call);
-// The same, for a run.
-store::WorkflowToRun FindWorkflowToRun(Call& call);
+// The same, for a run: which one is named, and the workflow.
+base::Uuid IdOfWorkflowToRun(const Call& call);
+store::WorkflowToRun FindWorkflowToRun(Call& call, const base::Uuid& id);
 
 }  // namespace vedette::api

@@ -102,7 +102,7 @@ rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted del
 }
 
 // `further`: what else the caller reads of the query.
-base::Uuid QueriedId(const Call& call, std::initializer_list<std::string_view> further) {
+base::Uuid QueriedId(const Call& call, std::initializer_list<std::string_view> further = {}) {
   rest::Problems problems;
   rest::QueryReader query(call.request().query, &problems);
   const auto given = query.Text("workflow_id");
@@ -135,30 +135,22 @@ rest::Handled SendWorkflows(Call& call, store::WorkflowFilter filter) {
   return SendList(call, std::move(list));
 }
 
-// What `get` has of the workflow that the query names; `further`: as QueriedId.
-template <typename Found>
-Found FindQueried(const Call& call,
-                  std::optional<Found> (*get)(store::Session&, const base::Uuid&,
-                                              const base::Uuid&),
-                  std::initializer_list<std::string_view> further = {}) {
-  const auto id = QueriedId(call, further);
-  auto found = get(call.session(), call.caller.org_id, id);
+}  // namespace
+
+store::Workflow FindQueriedWorkflow(Call& call) {
+  auto found = store::GetWorkflow(call.session(), call.caller.org_id, QueriedId(call));
   if (!found) throw rest::Refusal(rest::NotFound("workflow"));
   return std::move(*found);
 }
 
-}  // namespace
-
-store::Workflow FindQueriedWorkflow(Call& call) {
-  return FindQueried<store::Workflow>(
-      call, [](store::Session& session, const base::Uuid& org_id, const base::Uuid& id) {
-        return store::GetWorkflow(session, org_id, id);
-      });
+base::Uuid IdOfWorkflowToRun(const Call& call) {
+  return QueriedId(call, {"save_json", "result_formats"});
 }
 
-store::WorkflowToRun FindWorkflowToRun(Call& call) {
-  return FindQueried<store::WorkflowToRun>(call, store::GetWorkflowToRun,
-                                           {"save_json", "result_formats"});
+store::WorkflowToRun FindWorkflowToRun(Call& call, const base::Uuid& id) {
+  auto found = store::GetWorkflowToRun(call.session(), call.caller.org_id, id);
+  if (!found) throw rest::Refusal(rest::NotFound("workflow"));
+  return std::move(*found);
 }
 
 rest::Handled CreateWorkflow(Call& call) {

@@ -494,6 +494,27 @@ TEST_F(ApiMonitors, IdempotencyKeyRepeatsTheFirstAnswer) {
   EXPECT_NE(Ask("POST", "/monitors", body, key).body["id"], id);
 }
 
+TEST_F(ApiMonitors, ARepetitionHasTheFirstAnswerWhateverHasBecomeOfWhatItNames) {
+  const std::string team = NewTeam(acme.org_id);
+  const std::string channel = Ask("POST", "/channels",
+                                  Json{{"name", "ours"},
+                                       {"kind", "webhook"},
+                                       {"target", {{"url", "https://hooks.example.com/"}}}})
+                                  .body["id"];
+  Json body = GoodBody();
+  body["channel_ids"] = {channel};
+  body["team_id"] = team;
+  const Headers key{{"idempotency-key", "k"}};
+  const Reply first = Ask("POST", "/monitors", body, key);
+  ASSERT_EQ(first.status, 200) << first.raw.body;
+  ASSERT_EQ(Ask("DELETE", "/channels/" + channel).status, 200);
+  EXPECT_EQ(Ask("POST", "/monitors", body).status, 404) << "without the key";
+  EXPECT_EQ(Ask("POST", "/monitors", body, key).raw.body, first.raw.body);
+  Sql("update team set deleted_at = now()");
+  EXPECT_EQ(Ask("POST", "/monitors", body, key).raw.body, first.raw.body);
+  EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+}
+
 TEST_F(ApiMonitors, HundredParallelCreatesWithOneKeyMakeOneMonitor) {
   std::vector<std::shared_ptr<ApiExchange>> exchanges;
   for (int i = 0; i < 100; ++i) {

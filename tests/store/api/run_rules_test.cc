@@ -258,6 +258,9 @@ TEST_F(ApiRunRules, WhatIsToldFirst) {
   const Reply again = Start(priced, payload, key);
   EXPECT_EQ(again.body["already_started"], true) << "a known key before all that can change";
   EXPECT_EQ(Start(priced, Json{{"webhook_payload", Records(2)}}, key).status, 422);
+  Sql("update workflow set deleted_at = now()");
+  EXPECT_EQ(Start(priced, payload).status, 404);
+  EXPECT_EQ(Start(priced, payload, key).raw.body, again.raw.body) << "and before the workflow";
   Sql("update organisation set locked = true");
   EXPECT_EQ(Start(priced, payload, key).status, 403) << "a lock before the key";
   EXPECT_EQ(Ask("POST", "/workflows/run", payload).status, 403) << "and before the query";

@@ -293,6 +293,9 @@ TEST_F(ApiWorkflowSchedules, ARunByHandOrByTriggerHasNoSlot) {
   EXPECT_TRUE(live["scheduled_at"].is_null());
   EXPECT_EQ(Runs(), "2");
   EXPECT_EQ(Shown(id)["history"], Json::array());
+  ASSERT_EQ(Ask("DELETE", Path("/" + id)).status, 200);
+  EXPECT_EQ(Ask("POST", Path("/" + id + "/trigger"), Json::object()).status, 404);
+  EXPECT_EQ(Ask("POST", Path("/" + id + "/trigger"), Json::object(), key).body, again.body);
 }
 
 using Answer = scheduler::SlotStart;
