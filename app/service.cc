@@ -180,6 +180,11 @@ struct DatabaseLook {
   store::SchemaState schema = store::SchemaState::kOlder;
 };
 
+// A newer schema is that of an upgrade under way: what runs goes on until it is replaced.
+bool GoesOnUnder(store::SchemaState schema) {
+  return schema == store::SchemaState::kCurrent || schema == store::SchemaState::kNewer;
+}
+
 std::string HostName() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
@@ -410,7 +415,7 @@ void Service::Impl::CheckHealth() {
         if (first && look.schema == store::SchemaState::kCurrent) {
           store::FillDirectory(session, cell);
         }
-        if (beat && look.schema == store::SchemaState::kCurrent) store::Heartbeat(session, self);
+        if (beat && GoesOnUnder(look.schema)) store::Heartbeat(session, self);
         return look;
       },
       [this](std::variant<DatabaseLook, store::Failure> result) {
@@ -428,20 +433,19 @@ void Service::Impl::ActOn(const DatabaseLook& look) {
     GiveUp(look.pooler);
     return;
   }
+  if (HasStarted() && GoesOnUnder(look.schema)) {
+    SetNotReady("");
+    return;
+  }
   switch (look.schema) {
     case store::SchemaState::kCurrent:
-      if (!HasStarted()) {
-        // Its first heartbeat tells the fleet which lanes it serves.
-        if (StartRoles()) CheckHealth();
-        return;
-      }
-      SetNotReady("");
+      // Its first heartbeat tells the fleet which lanes it serves.
+      if (StartRoles()) CheckHealth();
       return;
     case store::SchemaState::kOlder:
       SetNotReady("the database's schema is missing or older: run `vedette migrate`");
       return;
     case store::SchemaState::kNewer:
-      if (HasStarted()) return;  // an upgrade is under way; what runs goes on
       GiveUp("the database's schema is newer than this binary: run a newer vedette");
       return;
     case store::SchemaState::kUnreleased:

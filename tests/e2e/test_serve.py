@@ -1,5 +1,7 @@
 """`vedette serve` and `vedette migrate` in bad circumstances, and what the API answers to bad requests."""
 
+import contextlib
+import re
 import signal
 import socket
 import subprocess
@@ -126,6 +128,34 @@ def test_refuses_a_newer_schema(binary, database, tmp_path):
     assert status == 1 and "newer" in log
     done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True)
     assert done.returncode == 1 and "newer" in done.stderr
+
+
+def readiness(service):
+    return call("GET", service.admin + "/readyz")
+
+
+@contextlib.contextmanager
+def refusing_connections(database):
+    """The database takes no connection, and has ended those that there were."""
+    database.postgres.execute("postgres", f"alter database {database.name} with allow_connections false")
+    end_sessions(database)
+    try:
+        yield
+    finally:
+        database.postgres.execute("postgres", f"alter database {database.name} with allow_connections true")
+
+
+def end_sessions(database):
+    database.postgres.execute("postgres", "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [database.name])
+
+
+def test_what_runs_goes_on_under_a_newer_schema(vedette, database):
+    database.rows("insert into schema_migration (version, name) values (9999, '9999_from_the_future')")
+    beat = database.value("select heartbeat_at from member")
+    wait_until("the next heartbeat", lambda: database.value("select heartbeat_at from member") > beat, 15)
+    with refusing_connections(database):
+        wait_until("it to say so", lambda: readiness(vedette).status == 503)
+    wait_until("it to be ready again", vedette.is_ready)
 
 
 @pytest.mark.empty_database
