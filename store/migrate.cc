@@ -26,6 +26,7 @@ constexpr const char* kLockTimeout = "set local lock_timeout = '500ms'";
 constexpr int kTriesMax = 60;
 constexpr std::chrono::milliseconds kBetweenTries{500};
 constexpr std::string_view kLockNotAvailable = "55P03";
+constexpr const char* kReadOnly = "25006";
 
 int VersionOf(std::string_view file) {
   int version = 0;
@@ -130,6 +131,10 @@ int Migrate(const config::DatabaseConfig& config, const base::Clock&, base::Logg
 
 SchemaState CheckSchema(Session& session) {
   const Applied applied = InTransaction(session, [](Transaction& tx) {
+    // The connection is given up as after a write: the next one may lead to another server.
+    if (ReadOne<bool>(tx.Exec<"database_takes_no_changes">())) {
+      throw pqxx::sql_error("it only reads", "database_takes_no_changes", kReadOnly);
+    }
     if (!ReadOne<bool>(tx.Exec<"schema_table_exists">())) return Applied{};
     return ReadApplied(tx.Exec<"schema_version">());
   });

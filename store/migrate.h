@@ -25,7 +25,7 @@ inline constexpr std::string_view kUnreleasedSchema =
     "the database was made by a version before 1.0.0, which was never released and cannot be "
     "upgraded: make a new, empty database, name it in [database] url, and run `vedette migrate`";
 
-// Throws Unavailable.
+// Throws Unavailable, also where the database takes no changes.
 SchemaState CheckSchema(Session& session);
 
 // The highest migration this binary has.

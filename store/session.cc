@@ -105,7 +105,7 @@ std::string LossText(const std::exception& e) {
   }
   const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e);
   if (sql != nullptr && (sql->sqlstate() == "25006" || sql->sqlstate() == "0A000")) {
-    return "the database has become a standby, which takes no changes";
+    return "the database takes no changes (a standby, or read-only)";
   }
   const std::string text = FirstLine(e.what());
   // What libpqxx 6 says where it finds the connection gone while it prepares an error's text.

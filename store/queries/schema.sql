@@ -7,6 +7,10 @@ select to_regclass('schema_migration') is not null
 select coalesce(max(version), 0) as version, coalesce(bool_or(name = '0002_monitor_shown.sql'), false) as is_unreleased
 from schema_migration
 
+-- name: database_takes_no_changes
+-- True of a standby, and where a setting of the server, the database or the role has made it so.
+select current_setting('transaction_read_only')::boolean
+
 -- name: database_clock
 select clock_timestamp()
 

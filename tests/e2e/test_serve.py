@@ -158,6 +158,19 @@ def test_what_runs_goes_on_under_a_newer_schema(vedette, database):
     wait_until("it to be ready again", vedette.is_ready)
 
 
+def test_a_database_that_takes_no_changes_is_said_all_the_time(vedette, database):
+    database.rows(f"alter database {database.name} set default_transaction_read_only = on")
+    end_sessions(database)
+    wait_until("it to say so", lambda: "(a standby, or read-only)" in str(readiness(vedette).json["reasons"]))
+    looks = []
+    for _ in range(30):  # three looks at the database
+        looks.append(readiness(vedette).status)
+        time.sleep(0.1)
+    assert set(looks) == {503}
+    database.postgres.execute("postgres", f"alter database {database.name} reset default_transaction_read_only")
+    wait_until("it to be ready again", vedette.is_ready)
+
+
 @pytest.mark.empty_database
 def test_migrate_is_safe_to_repeat(binary, database, tmp_path):
     service = Vedette(binary, database.url, tmp_path)

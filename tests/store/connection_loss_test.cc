@@ -30,7 +30,7 @@ TEST(ConnectionLossTest, ALossIsToldInPlainWords) {
                                           "tell whether the transaction succeeded")),
             "the connection to the database broke during a COMMIT");
   EXPECT_EQ(LossText(pqxx::sql_error("ERROR:  cannot execute UPDATE", "update", "25006")),
-            "the database has become a standby, which takes no changes");
+            "the database takes no changes (a standby, or read-only)");
   EXPECT_EQ(LossText(pqxx::broken_connection("server closed the connection unexpectedly\n"
                                              "\tThis probably means the server terminated")),
             "the connection to the database broke: server closed the connection unexpectedly");
