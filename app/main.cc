@@ -23,6 +23,7 @@
 #include "app/ctl/ctl.h"
 #include "app/ctl/ctl_move.h"
 #include "app/demo/demo.h"
+#include "app/load_config.h"
 #include "app/private_postgres.h"
 #include "app/probe_set.h"
 #include "app/process.h"
@@ -121,7 +122,7 @@ struct CommonOptions {
   std::string config_path;
   // While the process has one thread: the lists of domains are read without a lock from then on.
   config::Config Load(const config::Environment& environment = config::ProcessEnvironment()) const {
-    config::Config config = config::LoadConfig(
+    config::Config config = LoadConfig(
         config_path.empty() ? std::nullopt : std::optional<std::string>(config_path), environment);
     domain::AddFreeMailboxDomains(config.mail_domains.free);
     domain::AddDisposableDomains(config.mail_domains.disposable);

@@ -9,6 +9,7 @@
 #include "base/backoff.h"
 #include "config/database_config.h"
 #include "store/async.h"
+#include "store/database_url.h"
 #include "store/queries.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
@@ -54,6 +55,15 @@ std::string Settings(const config::DatabaseConfig& config, const SessionOptions&
   return made;
 }
 
+// What libpq says of a connection may repeat what it was given.
+std::unique_ptr<pqxx::connection> Connected(const std::string& url) {
+  try {
+    return std::make_unique<pqxx::connection>(url);
+  } catch (const pqxx::broken_connection& e) {
+    throw pqxx::broken_connection(WithoutPassword(url, e.what()));
+  }
+}
+
 std::string FirstLine(std::string text) {
   const auto end = text.find('\n');
   if (end != std::string::npos) text.resize(end);
@@ -67,7 +77,7 @@ std::unique_ptr<pqxx::connection> OpenConnection(const config::DatabaseConfig& c
   const auto seconds = std::max<std::int64_t>(2, config.connect_timeout_ms.count() / 1000);
   std::string url = WithParameter(config.url, "connect_timeout", std::to_string(seconds));
   url = WithParameter(url, "tcp_user_timeout", std::to_string(config.tcp_user_timeout_ms.count()));
-  auto connection = std::make_unique<pqxx::connection>(url);
+  auto connection = Connected(url);
   // libpqxx 6 otherwise reconnects silently and loses these settings. Deprecated there because
   // later versions never reconnect.
 #pragma GCC diagnostic push

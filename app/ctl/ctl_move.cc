@@ -14,6 +14,7 @@
 
 #include "app/ctl/ctl.h"
 #include "app/ctl/ctl_names.h"
+#include "app/load_config.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"
@@ -96,10 +97,10 @@ void Do(store::OrgMove& move, const MoveGiven& given) {
 }
 
 void Move(const MoveGiven& given) {
-  const config::Config from = config::LoadConfig(
+  const config::Config from = LoadConfig(
       given.config_path.empty() ? std::nullopt : std::optional<std::string>(given.config_path),
       config::ProcessEnvironment());
-  const config::Config to = config::LoadConfig(given.to_config_path, config::Environment{});
+  const config::Config to = LoadConfig(given.to_config_path, config::Environment{});
   if (to.cell.id != given.to) {
     throw config::ConfigError(fmt::format("org-move: --to-config is of the cell \"{}\", not \"{}\"",
                                           to.cell.id, given.to));

@@ -114,6 +114,28 @@ def test_config_refuses_what_serve_refuses(binary, setting, value, said):
         assert refused.returncode == 2 and said in refused.stderr.decode(), (command, refused)
 
 
+@pytest.mark.parametrize("url", [
+    "vedette:SECRETPW@127.0.0.1/x", "postgres//vedette:SECRETPW@127.0.0.1/x", "postgresql://vedette:SECRETPW%RET@127.0.0.1/x",
+    "postgresql://vedette:SECRETPW/RET@127.0.0.1/x", "postgresql://vedette:SECRETPW@RET@127.0.0.1/x",
+    "postgresql://vedette:12/SECRETPW@127.0.0.1/x", "postgresql://vedette:SECRETPW@127.0.0.1:bad/x",
+    "postgresql://vedette:SECRETPW@127.0.0.1:5432,127.0.0.2:65536/x"])
+def test_a_url_of_the_database_that_is_none_is_refused_and_not_shown(binary, url):
+    for key in ("url", "pooled_url"):
+        for command in (["config", "--check"], ["serve"], ["migrate"]):
+            done = run(binary, *command, environment={f"VEDETTE_DATABASE_{key.upper()}": url})
+            said = (done.stdout + done.stderr).decode()
+            assert done.returncode == 2 and f"[database] {key} = (not shown): must be a URL of PostgreSQL" in said, (command, said)
+            assert "percent-encoded" in said and not re.search("SECRETPW|RET@", said), said
+
+
+@pytest.mark.parametrize("url", [
+    "postgresql://vedette:a%40b%2F@127.0.0.1:1,127.0.0.2/x?sslmode=prefer", "postgres://127.0.0.1:1", "postgresql:///x?host=/run/postgresql",
+    "host=@abstract dbname=x password='a b'", "host=127.0.0.1 port=5432"])
+def test_a_url_of_the_database_may_have_each_form_of_libpq(binary, url):
+    checked = run(binary, "config", "--check", environment={"VEDETTE_DATABASE_URL": url})
+    assert checked.returncode == 0, checked
+
+
 def test_config_tells_secrets_that_serve_would_lack(binary):
     checked = run(binary, "config", "--check")
     said = checked.stdout.decode()
