@@ -50,6 +50,7 @@ Metrics::Impl::Impl(std::string_view version) {
   for (const domain::Tier tier : kTiers) {
     for (const char* kind : {"prompt", "completion"}) llm_tokens.Get(kind, domain::TierName(tier));
   }
+  query_errors.Get("connect");
   for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
   for (const char* outcome : kMailOutcomes) mails.Get(outcome);
   for (const char* state : kChunkStates) chunks.Get(state);

@@ -300,7 +300,10 @@ struct Metrics::Impl {
       {"query"},
       kQueryBuckets};
   Series<Counter> query_errors{
-      &Counters("vedette_db_errors_total", "Database statements that failed, by name."), {"query"}};
+      &Counters(
+          "vedette_db_errors_total",
+          "Database statements that failed, by name; connect: connections that were not made."),
+      {"query"}};
   Gauge& waits =
       Gauges("vedette_waits", "Requests that wait for the end of a job right now.").Add({});
   Gauge& waits_max =

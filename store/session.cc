@@ -137,6 +137,8 @@ pqxx::connection& Session::Impl::Connect() {
     const auto wait =
         base::Backoff{config.reconnect_first_ms, config.reconnect_max_ms}.Wait(++failures);
     retry_at = clock.SinceBoot() + wait;
+    // Without its time, which says how long was waited for and not how slow statements are.
+    metrics.ObserveQuery("connect", std::chrono::microseconds(0), false);
     const std::string why = FirstLine(e.what());
     last_error = "cannot connect to the database: " + why;
     log.Trouble(kDatabaseTrouble, "cannot connect to the database",

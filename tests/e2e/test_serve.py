@@ -94,6 +94,9 @@ def test_waits_for_a_database_and_says_so(binary, postgres, database, tmp_path):
         assert answer.status == 503 and answer.headers["Retry-After"] == "5"
         assert service.process.poll() is None
         wait_until("a word in the log", lambda: "database" in service.log().lower())
+        # What the alert of the database goes by.
+        wait_until("failed connections to count", lambda: re.search(
+            r'vedette_db_errors_total\{query="connect"\} [1-9]', call("GET", service.admin + "/metrics").body.decode()))
     finally:
         postgres.start()
     wait_until("readiness", service.is_ready)

@@ -198,7 +198,8 @@ TEST(Metrics, KnownSeriesStandAtZeroBeforeTheirFirstCount) {
   for (const char* line :
        {"vedette_checks_total{outcome=\"skipped_overlap\",tier=\"high\"} 0\n",
         "vedette_deliveries_total{outcome=\"dead\"} 0\n", "vedette_chunks{state=\"leased\"} 0\n",
-        "vedette_mails_total{outcome=\"unreachable\"} 0\n", "vedette_lease_lost_total 0\n"}) {
+        "vedette_mails_total{outcome=\"unreachable\"} 0\n", "vedette_lease_lost_total 0\n",
+        "vedette_db_errors_total{query=\"connect\"} 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
