@@ -1,5 +1,6 @@
 #include "api/kit/ledger.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -155,10 +156,15 @@ LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
   read.limit = input.Integer("limit", kLedgerLinesDefault, 1, kLedgerLinesMax);
   input.Finish({"cursor"});
+  if (times.since && times.until && *times.since > *times.until) {
+    input.Refuse("since", "value_error", "Input should not be after until");
+  }
   problems.Check();
   read.range.until = store::LedgerSettled(session, times.until);
   const auto first = read.by == By::kDay ? LastDaysBefore(read.range.until) : base::Timestamp();
   read.range.since = times.since.value_or(first);
+  // Nothing of a time that has only begun is settled.
+  read.range.until = std::max(read.range.until, read.range.since);
   if (read.by == By::kDay &&
       read.range.until - read.range.since > std::chrono::days(kLedgerDaysMax)) {
     input.Refuse("since", "value_error", "By day a time of at most 366 days can be asked for");

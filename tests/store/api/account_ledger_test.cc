@@ -115,6 +115,24 @@ TEST_F(ApiLedger, AMonthHasItsLinesAndNoOthers) {
   EXPECT_EQ(Ledger("since=2026-11-01T00:00:00%2B00:00")["opening"], october["closing"]);
 }
 
+TEST_F(ApiLedger, ATimeThatHasOnlyBegunHasNoLines) {
+  Fill();
+  for (const char* time : {"month=2100-01", "since=2100-01-01T00:00:00Z"}) {
+    const Json page = Ledger(time);
+    EXPECT_EQ(page["since"], "2100-01-01T00:00:00.000000Z") << time;
+    EXPECT_EQ(page["until"], page["since"]) << time;
+    EXPECT_EQ(page["lines"], Json::array()) << time;
+    EXPECT_EQ(page["closing"], page["opening"]) << time;
+  }
+  const std::string edge = ",2100-01-01T00:00:00.000000Z,";
+  const std::string csv = Ask("GET", "/credits/ledger?format=csv&month=2100-01").raw.body;
+  EXPECT_THAT(csv, HasSubstr(edge + "opening,"));
+  EXPECT_THAT(csv, HasSubstr(edge + "closing,"));
+  EXPECT_EQ(
+      Ask("GET", "/credits/ledger?since=2026-10-02T00:00:00Z&until=2026-10-01T00:00:00Z").loc(),
+      R"(["query","since"])");
+}
+
 TEST_F(ApiLedger, ByDayItSumsWhatIsOfOneKindAndTier) {
   Fill();
   const Json days = Ledger("by=day&month=2026-10");
