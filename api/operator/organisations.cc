@@ -293,8 +293,16 @@ rest::Handled PostReseal(Call& call) {
   const auto done =
       store::ResealSigningSecrets(call.session(), call.parts.clock, call.parts.config.security,
                                   AuditOf(call, "signing_secrets.reseal", reason));
-  return rest::JsonReply(
-      200, {{"resealed", done.resealed}, {"unreadable", done.unreadable}, {"done", done.done}});
+  // What is live under a key that this process lacks is left to one that has it.
+  std::int64_t unknown = 0;
+  for (const auto& key : store::ReadEncryptionKeys(call.session(), call.parts.config.security)) {
+    if (key.place == store::EncryptionKeyUse::Place::kUnknown) {
+      unknown += key.secrets + key.monitors + key.channels;
+    }
+  }
+  return rest::JsonReply(200, {{"resealed", done.resealed},
+                               {"unreadable", done.unreadable + unknown},
+                               {"done", done.done && unknown == 0}});
 }
 
 rest::Handled PostRotation(Call& call) {

@@ -449,6 +449,16 @@ TEST_F(Secrets, ASecretThatCannotBeOpenedIsCountedAndLeftAlone) {
   EXPECT_EQ(Sql("select md5(sealed) from signing_secret"), before);
 }
 
+TEST_F(Secrets, WhatIsLiveUnderAKeyThatIsNotThereIsCountedAndLeavesWorkToDo) {
+  Rotate(NewOrganisation(), 0);
+  const auto reseal = [this] {
+    return Ask("POST", "/admin/v1/signing-secrets/reseal", Object({{"reason", "r"}})).body;
+  };
+  EXPECT_EQ(reseal(), (base::Json{{"resealed", 0}, {"unreadable", 0}, {"done", true}}));
+  Sql("update signing_secret set encryption_key_id = 'another'");
+  EXPECT_EQ(reseal(), (base::Json{{"resealed", 0}, {"unreadable", 1}, {"done", false}}));
+}
+
 TEST_F(Secrets, RequestHeadersOfMonitorsAreCountedAndResealedToo) {
   const std::string org = NewOrganisation();
   const auto org_id = *base::Uuid::Parse(org);
