@@ -101,6 +101,17 @@ rest::Handled DeleteSession(Call& call) {
   return rest::Reply{204, {}};
 }
 
+namespace {
+
+void CheckDashboard(const Call& call) {
+  if (call.parts.config.dashboard.enabled) return;
+  throw rest::Refusal(
+      rest::Conflict("the link would lead nowhere, as [dashboard] enabled is false: set it to true "
+                     "where the roles api and admin run"));
+}
+
+}  // namespace
+
 rest::Handled PostInvitation(Call& call) {
   CallBody body(call);
   store::NewInvitation order;
@@ -118,6 +129,7 @@ rest::Handled PostInvitation(Call& call) {
   }
   const auto reason = body.Reason();
   body.Check();
+  CheckDashboard(call);
   order.role = *role;
   order.invited_by = "operator";
   order.cell = call.parts.config.cell.id;
@@ -143,6 +155,7 @@ rest::Handled PostReset(Call& call) {
       body.FilledText("email", rest::Presence::kRequired, kUserCharsMax).value_or(std::string()));
   const auto reason = body.Reason();
   body.Check();
+  CheckDashboard(call);
   const auto link = store::MakeReset(call.session(), call.parts.clock, call.Id(0), email,
                                      {.cell = call.parts.config.cell.id},
                                      AuditOf(call, "password.reset_link", reason));

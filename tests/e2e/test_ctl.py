@@ -205,6 +205,12 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     overview = tidy(ctl.text("overview"))
     assert "{" not in overview, "a machine's form"
     assert "members" in overview and "scheduler" in overview
+    nowhere = ctl.refused("invite", org, "--email", "grace@engines.example", "--role", "viewer", "--reason", "she asked")
+    assert "(status 409)" in nowhere and "[dashboard] enabled is false" in nowhere, nowhere
+    assert "(status 409)" in ctl.refused("password-reset", org, "--email", "eve@example.com", "--reason", "she asked")
+    assert vedette.stop() == 0
+    vedette.environment["VEDETTE_DASHBOARD_ENABLED"] = "true"
+    vedette.start()
     invitation = ctl.json("invite", org, "--email", "grace@engines.example", "--role", "viewer", "--reason", "she asked")
     assert "/dashboard#/invitation/" in invitation["link"]
     session = ctl.json("session-create", org, "--user", "ada", "--ttl", "600", "--reason", "she signed in")
