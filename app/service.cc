@@ -217,6 +217,7 @@ struct Service::Impl final : public admin::ServiceState {
     if (!not_ready.empty()) reasons->push_back(not_ready);
     return reasons->empty();
   }
+  bool MayAnswer() const override;
   void Drain() override { kill(getpid(), SIGTERM); }
   base::Uuid member_id() const override { return id; }
   std::string rendering_lack() const override {
@@ -242,7 +243,6 @@ struct Service::Impl final : public admin::ServiceState {
   bool StartRoles();
   void DrainRoles();
   void SetNotReady(std::string reason);
-  bool MayAnswer() const;
   bool Has(Role role) const { return duties.Has(role); }
   store::Member Self(bool leaving) const;
 
@@ -350,8 +350,6 @@ void Service::Impl::BuildPorts(const Core& core) {
   }
 }
 
-// Whether the API may take requests. A database that went away later is the API's own matter,
-// request by request.
 bool Service::Impl::MayAnswer() const {
   std::lock_guard lock(mutex);
   return HasStarted(stage) || not_ready.empty();

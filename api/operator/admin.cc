@@ -94,6 +94,13 @@ rest::Reply InsufficientRole(const Operator& caller, Role needed) {
                   caller.session ? "[admin.oidc]" : "[admin.roles]"));
 }
 
+// What is told is no secret here: the port's /readyz says it to everybody.
+rest::Reply NotYet(const ServiceState& state) {
+  std::vector<std::string> reasons;
+  state.Ready(&reasons);
+  return rest::Unavailable(fmt::format("{}", fmt::join(reasons, "; ")));
+}
+
 // Whether every {id} of the path is one.
 bool HasIds(const rest::Match<Call>& match) {
   const std::string_view pattern = match.route->pattern;
@@ -206,6 +213,7 @@ void Admin::Handle(std::shared_ptr<net::Exchange> exchange) {
   if (match->route->access == rest::Access::kOpen) {
     return rest::ServeHere(answer, [&] { return handler(call); });
   }
+  if (!impl_->parts.state.MayAnswer()) return answer->Send(NotYet(impl_->parts.state));
   if (match->route->access == rest::Access::kSignedLink) {
     rest::GatherBody(answer, {}, [&pool = impl_->parts.pool, call, handler] {
       rest::ServeLater<Call>(pool, std::nullopt, call, handler);

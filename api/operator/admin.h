@@ -32,6 +32,10 @@ class ServiceState {
   // Whether the process serves its roles now; otherwise `reasons` gets a sentence each.
   virtual bool Ready(std::vector<std::string>* reasons) const = 0;
 
+  // Whether requests that need the database may be served: once its schema has been there. A
+  // database that went away later is for each request to find.
+  virtual bool MayAnswer() const = 0;
+
   // Begins the orderly end of the process, as SIGTERM does. Repeating it changes nothing.
   virtual void Drain() = 0;
 

@@ -116,6 +116,8 @@ def test_waits_for_the_schema(binary, database, tmp_path):
     wait_until("the admin port", lambda: health(service) == 200)
     assert call("GET", service.admin + "/readyz").status == 503
     wait_until("a word in the log", lambda: "vedette migrate" in service.log())
+    refused = service.as_operator("GET", "/admin/v1/orgs")
+    assert refused.status == 503 and "vedette migrate" in refused.json["message"], refused
     service.migrate()
     wait_until("readiness", service.is_ready)
     assert service.stop() == 0

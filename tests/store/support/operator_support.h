@@ -54,11 +54,13 @@ class FakeServiceState final : public admin::ServiceState {
     if (!ready) reasons->push_back("the database cannot be reached");
     return ready;
   }
+  bool MayAnswer() const override { return may_answer; }
   void Drain() override { drained = true; }
   base::Uuid member_id() const override { return id; }
   std::string rendering_lack() const override { return lack; }
 
   std::atomic<bool> ready{true};
+  std::atomic<bool> may_answer{true};
   std::atomic<bool> drained{false};
   const base::Uuid id = base::Uuid::V4();
   std::string lack;

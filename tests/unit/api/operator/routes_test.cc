@@ -95,6 +95,7 @@ TEST(ConsoleTokens, AreReadFromOneCookieOfTheirForm) {
 class ReadyService final : public ServiceState {
  public:
   bool Ready(std::vector<std::string>*) const override { return true; }
+  bool MayAnswer() const override { return true; }
   void Drain() override {}
   base::Uuid member_id() const override { return {}; }
   std::string rendering_lack() const override { return ""; }
