@@ -22,7 +22,11 @@ std::string WithParameter(std::string url, const std::string& key, const std::st
   if (url.find(key + "=") != std::string::npos) return url;
   const bool uri = url.starts_with("postgres://") || url.starts_with("postgresql://");
   if (!uri) return url + " " + key + "='" + value + "'";
-  url += url.find('?') == std::string::npos ? '?' : '&';
+  if (url.find('?') == std::string::npos) {
+    url += '?';
+  } else if (!url.ends_with('?') && !url.ends_with('&')) {
+    url += '&';
+  }
   return url + key + "=" + value;
 }
 

@@ -82,6 +82,8 @@ store::ChainPlace PlaceIn(const Json& answer, const char* name) {
 // The place behind which the first entry stands.
 store::ChainPlace Begin(const AskAdmin& ask, const ChainStart& start,
                         const store::ChainPlace& checkpoint, std::int64_t head) {
+  if (start.from == 0)
+    throw std::invalid_argument("--from: must be the seq of an entry, from 1 on");
   store::ChainPlace before{start.from ? *start.from - 1 : checkpoint.seq, checkpoint.hash};
   if (before.seq > head) {
     Break(fmt::format("the audit ends with the entry {}: {} and what followed are missing", head,

@@ -423,6 +423,8 @@ def test_the_chain_of_the_audit_shows_what_was_changed_or_is_missing(ctl, vedett
     later = ctl.json("audit-verify", "--from", end["seq"] + 1, "--checkpoint", end["hash"])
     assert (later["seq"], later["entries"]) == (6, 1)
     assert "the entry 6 of the audit was changed" in ctl.refused("audit-verify", "--from", 6, "--checkpoint", "0" * 64)
+    zeroth = ctl.run("audit-verify", "--from", 0)
+    assert zeroth.returncode == 2 and "--from: must be the seq of an entry, from 1 on" in zeroth.stderr, zeroth
     wrong = ctl.run("audit-verify", "--checkpoint", "short")
     assert wrong.returncode == 2 and "--checkpoint: must be a hash" in wrong.stderr, wrong
     assert "8 and what followed are missing" in ctl.refused("audit-verify", "--from", 9)

@@ -198,6 +198,11 @@ def test_a_pooler_of_another_database_is_refused_at_the_start(binary, pooled, da
     assert "[database] pooled_url leads to another database than [database] url" in service.log()
 
 
+@pytest.mark.parametrize("end", ["?", "?sslmode=prefer", "?sslmode=prefer&"])
+def test_a_url_may_bring_parameters_or_none(binary, database, tmp_path, end):
+    Vedette(binary, database.postgres.tcp_url(database.name) + end, tmp_path).migrate()
+
+
 @pytest.mark.empty_database
 def test_a_database_of_a_version_that_was_never_released_is_refused_with_what_to_do(binary, database, tmp_path):
     database.rows("create table schema_migration (version int primary key, name text not null, "
