@@ -52,7 +52,7 @@ class ReadingTime {
   void End();
   // Since boot, as of Clock; empty while the page waits for a thread. Any thread.
   std::optional<std::chrono::nanoseconds> begun() const;
-  // Of the processor. Any thread, while the one that reads lives.
+  // The processor's time that it took. Any thread, while the one that reads lives.
   std::chrono::nanoseconds taken() const;
 
   // For what is expensive (HtmlDocument); a reader of its own loops asks stop().stopped().
