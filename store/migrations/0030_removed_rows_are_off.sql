@@ -1,7 +1,5 @@
 -- A row that was switched on at the moment of its removal was checked and charged ever after, and nobody could switch it
--- off. Those that are so are off from here on, and no row becomes so again.
-
--- The rows are looked for before the table is locked. Only monitors with removed rows are looked at.
+-- off. Those that are so are off from here on. Only monitors with removed rows are looked at.
 with mended as (
   update monitor_row r
   set is_active = false, disabled_reason = 'removed'
@@ -13,5 +11,3 @@ update monitor_sched s
 set active_row_count = s.active_row_count - m.rows
 from (select monitor_id, count(*) as rows from mended group by monitor_id) m
 where s.monitor_id = m.monitor_id;
-
-alter table monitor_row add constraint monitor_row_removed_is_off check (removed_at is null or not is_active) not valid;
