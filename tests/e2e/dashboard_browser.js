@@ -156,8 +156,9 @@ class Member extends Console {
     await this.main('3 of 3 rows in, 2 rows out');
     await this.at('schedules');
     await this.page.getByText('New schedule').click();
-    await this.page.getByLabel('Workflow').selectOption({label: 'of a file'});
+    await this.page.getByLabel('Workflow', {exact: true}).selectOption({label: 'of a file'});
     await this.page.getByLabel('Name', {exact: true}).fill('of that file');
+    await this.page.getByLabel('When', {exact: true}).fill('6h');
     await this.page.getByLabel('CSV file').setInputFiles({name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('n\n1\n')});
     await this.button('Create').click();
     const timed = this.page.getByRole('row', {name: /^of that file/});
