@@ -465,6 +465,8 @@ TEST_F(FindEmail, WhatIsKnownBelowTheCompanysDomainIsTheCompanysToTheStoreToo) {
             R"({"name": "Ann Zyxwvut", "domain": "xn--mller-kva.example"})"}}) {
     domain::EmailFact fact;
     fact.address = address;
+    fact.person_key =
+        domain::PersonKey(std::get<domain::Person>(domain::ReadLead(base::ParseJsonOrThrow(lead))));
     fact.verdict = domain::Verdict::kOk;
     memory_.facts = {fact};
     domain::FindRequest request = Request();
