@@ -67,7 +67,7 @@ std::string Address::Text() const {
 }
 
 std::string Address::Key() const {
-  return Address{LowerNfc(local), AsciiDomain(domain).value_or(domain)}.Text();
+  return Address{LowerNfc(local), InALabels(domain)}.Text();
 }
 
 std::optional<Address> ParseAddress(std::string_view text) {
@@ -128,6 +128,10 @@ bool IsBelow(std::string_view domain, std::string_view parent) {
   if (domain == parent) return true;
   return domain.size() > parent.size() && domain.ends_with(parent) &&
          domain[domain.size() - parent.size() - 1] == '.';
+}
+
+std::string InALabels(std::string_view domain) {
+  return AsciiDomain(domain).value_or(std::string(domain));
 }
 
 std::optional<std::string> AsciiDomain(std::string_view domain) {

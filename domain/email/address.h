@@ -47,6 +47,9 @@ std::optional<std::string> FindDomain(std::string_view text);
 // that IDNA does not allow, or whose A-labels are too long.
 std::optional<std::string> AsciiDomain(std::string_view domain);
 
+// The domain in A-labels; as it is where it has none.
+std::string InALabels(std::string_view domain);
+
 bool IsAsciiText(std::string_view text);
 
 // Whether the domain is `parent`, or below it: mail.acme.example is below acme.example. Both are in

@@ -116,7 +116,7 @@ std::string LeadKey(const Person& person) {
     const bool is_address = field.field == &Person::email || field.field == &Person::personal_email;
     std::string value = base::FoldSpace(person.*field.field);
     if (!is_address) value = LowerNfc(value);
-    if (field.field == &Person::domain) value = AsciiDomain(value).value_or(value);
+    if (field.field == &Person::domain) value = InALabels(value);
     text += fmt::format("{}:{}", value.size(), value);
   }
   return base::Sha256(text);

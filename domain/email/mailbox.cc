@@ -68,15 +68,6 @@ std::string CompanyDomainOf(const Address& address) {
   return is_provider ? std::string() : address.domain;
 }
 
-namespace {
-
-// The domain as the lists and companies have it; as it is where it has no A-labels.
-std::string InALabels(std::string_view domain) {
-  return AsciiDomain(domain).value_or(std::string(domain));
-}
-
-}  // namespace
-
 bool IsOfCompany(const Address& address, std::string_view company_domain) {
   const std::string at = InALabels(address.domain);
   const std::string companys = InALabels(company_domain);

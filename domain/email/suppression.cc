@@ -60,7 +60,7 @@ std::optional<SuppressionKey> AddressSuppression(std::string_view text) {
 std::optional<SuppressionKey> DomainSuppression(std::string_view text) {
   const auto domain = FindDomain(base::Trim(text));
   if (!domain) return std::nullopt;
-  return Key(SuppressionKind::kDomain, AsciiDomain(*domain).value_or(*domain));
+  return Key(SuppressionKind::kDomain, InALabels(*domain));
 }
 
 std::optional<SuppressionKey> ProfileSuppression(std::string_view url) {
@@ -77,9 +77,9 @@ std::optional<SuppressionKey> PersonSuppression(std::string_view name, std::stri
   const std::string folded = FoldName(name);
   const auto found = FindDomain(domain);
   if (folded.empty() || !found) return std::nullopt;
-  return SuppressionKey{SuppressionKind::kPerson,
-                        Digest(kLabel, {SuppressionKindName(SuppressionKind::kPerson), folded,
-                                        AsciiDomain(*found).value_or(*found)})};
+  return SuppressionKey{
+      SuppressionKind::kPerson,
+      Digest(kLabel, {SuppressionKindName(SuppressionKind::kPerson), folded, InALabels(*found)})};
 }
 
 std::vector<SuppressionKey> SuppressionKeys(const Person& person) {

@@ -57,7 +57,7 @@ std::variant<Subject, std::string> ReadSubject(SubjectKind type, std::string_vie
     case SubjectKind::kDomain: {
       const auto domain = ParseDomain(text);
       if (!domain) return "should be a domain";
-      text = AsciiDomain(*domain).value_or(*domain);
+      text = InALabels(*domain);
       break;
     }
     case SubjectKind::kUrl:

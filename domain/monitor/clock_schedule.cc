@@ -31,13 +31,9 @@ struct Slot {
 };
 
 std::string WallTime(local_seconds local, bool with_date) {
-  const auto day = std::chrono::floor<days>(local);
-  const auto time = std::chrono::floor<minutes>(local - day);
-  const std::string clock = fmt::format("{:02}:{:02}", time / hours(1), (time % hours(1)).count());
-  if (!with_date) return clock;
-  const std::chrono::year_month_day date(day);
-  return fmt::format("{:04}-{:02}-{:02} {}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock);
+  const std::string text = base::FormatTimestamp(base::Timestamp(local.time_since_epoch()));
+  const std::string clock = text.substr(text.find('T') + 1, 5);
+  return with_date ? text.substr(0, text.find('T')) + ' ' + clock : clock;
 }
 
 }  // namespace
