@@ -41,8 +41,10 @@ class Server(Postgres):
         super().__init__(directory, SETTINGS)
 
     def copy_of(self, primary):
-        self.run("pg_basebackup", "-D", self.data, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync", "-d",
-                 f"host=127.0.0.1 port={primary.port} user=vedette application_name=standby")
+        """A slot of its own keeps the WAL that the copy has not received yet: without one, a checkpoint while it connects again
+        can remove a segment, and then the primary waits for this standby for good."""
+        self.run("pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-C", "-S", "standby", "--checkpoint=fast", "--no-sync",
+                 "-d", f"host=127.0.0.1 port={primary.port} user=vedette application_name=standby")
 
 
 class Cluster:
