@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "domain/auth/cell.h"
 
 namespace vedette::rest {
 namespace {
@@ -35,15 +36,12 @@ Reply InvalidCursor() {
   return ErrorReply(400, "invalid_cursor", "the cursor is not one that this list gave out");
 }
 
-std::string CellName(std::string_view cell) {
-  return cell.empty() ? "the first cell" : "cell " + std::string(cell);
-}
-
 Reply WrongCell(std::string_view cell) {
   return {421,
-          base::DumpJson({{"error", "wrong_cell"},
-                          {"message", "this request is for " + CellName(cell) + ": send it there"},
-                          {"cell", cell}}),
+          base::DumpJson(
+              {{"error", "wrong_cell"},
+               {"message", "this request is for " + domain::CellName(cell) + ": send it there"},
+               {"cell", cell}}),
           {{std::string(kCellHeader), std::string(cell)}}};
 }
 

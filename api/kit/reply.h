@@ -51,7 +51,6 @@ Reply InvalidCursor();  // 400
 // (domain/auth/cell.h). `cell` stands in the body and in the header kCellHeader; empty: the first.
 inline constexpr std::string_view kCellHeader = "X-Cell";
 Reply WrongCell(std::string_view cell);
-std::string CellName(std::string_view cell);  // as a sentence has it
 
 // The seconds of every Retry-After that stands for "soon".
 inline constexpr std::string_view kRetryAfterSeconds = "5";

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/parts.h"
 #include "config/server_config.h"
+#include "domain/auth/cell.h"
 #include "domain/text/limits.h"
 #include "store/place.h"
 
@@ -119,7 +120,7 @@ rest::Reply Away(const store::OrganisationPlace& place) {
   if (place.lives_at) {
     return rest::JsonReply(409, {{"error", "organisation_elsewhere"},
                                  {"message", fmt::format("the organisation lives at {}: ask there",
-                                                         rest::CellName(*place.lives_at))},
+                                                         domain::CellName(*place.lives_at))},
                                  {"cell", *place.lives_at}});
   }
   return rest::ErrorReply(

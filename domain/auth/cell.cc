@@ -20,6 +20,10 @@ bool IsCellId(std::string_view text) {
                      [](char c) { return base::IsAsciiDigit(c) || (c >= 'a' && c <= 'z'); });
 }
 
+std::string CellName(std::string_view cell) {
+  return cell.empty() ? "the first cell" : "cell " + std::string(cell);
+}
+
 std::string CellPrefix(std::string_view prefix, std::string_view cell) {
   std::string text(prefix);
   if (!cell.empty()) text.append(cell).append("_");

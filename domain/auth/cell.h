@@ -22,6 +22,9 @@ inline constexpr std::size_t kCellCharsMax = 8;
 // Whether the text may be a cell's id: 1 to kCellCharsMax lower-case letters and digits.
 bool IsCellId(std::string_view text);
 
+// What a sentence calls a cell: "the first cell", "cell c2".
+std::string CellName(std::string_view cell);
+
 // `prefix` with the cell behind it: what everything begins with that the cell gives out.
 std::string CellPrefix(std::string_view prefix, std::string_view cell);
 

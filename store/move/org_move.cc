@@ -14,6 +14,7 @@
 
 #include "config/database_config.h"
 #include "config/security_config.h"
+#include "domain/auth/cell.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/migrate.h"
 #include "store/move/copying_sql.h"
@@ -44,10 +45,6 @@ constexpr std::string_view kRelease[] = {"move_release_chunks",    "move_release
                                          "move_release_workflows", "move_release_digests"};
 constexpr std::string_view kHold[] = {"move_hold_jobs", "move_hold_monitors",
                                       "move_hold_workflows"};
-
-std::string CellName(const std::string& cell) {
-  return cell.empty() ? "the first cell" : "cell " + cell;
-}
 
 template <typename Enum>
 std::string NumberOf(Enum one) {
@@ -180,7 +177,7 @@ Wire& OrgMove::Impl::Checked() {
     throw MoveRefused(fmt::format(
         "the schemas differ: version {} at {}, {} at {}, and this binary knows {}; run `vedette "
         "migrate` of this binary at both",
-        here, CellName(from.cell), there, CellName(to.cell), wanted));
+        here, domain::CellName(from.cell), there, domain::CellName(to.cell), wanted));
   }
   if (Identity(source) == Identity(target)) {
     throw MoveRefused("both configurations name the same database: give the other cell's");
@@ -224,13 +221,14 @@ std::optional<Known> OrgMove::Impl::Read(Wire& wire) {
 void OrgMove::Impl::CheckSource() {
   const auto rows = source.Named("move_organisation", Own());
   if (rows.empty()) {
-    throw MoveRefused(fmt::format("there is no organisation {} at {}", org, CellName(from.cell)));
+    throw MoveRefused(
+        fmt::format("there is no organisation {} at {}", org, domain::CellName(from.cell)));
   }
   if (const auto& elsewhere = rows.front().at(1)) {
     throw MoveRefused(
         fmt::format("the organisation lives at {}: move it from there, with that "
                     "cell's configuration in --config",
-                    CellName(*elsewhere)));
+                    domain::CellName(*elsewhere)));
   }
   CheckKeys();
   CheckTarget(rows.front().at(2));
@@ -247,7 +245,7 @@ void OrgMove::Impl::CheckTarget(const std::optional<std::string>& external_id) {
       throw MoveRefused(fmt::format(
           "{} has this organisation already; where it has only what an earlier move from there "
           "has left, remove that first (--remove, with that cell's configuration)",
-          CellName(to.cell)));
+          domain::CellName(to.cell)));
     }
     if (known->state == MoveState::kRemoved) {
       throw MoveRefused("the move is being taken back: run it with --abort until that has ended");
@@ -257,7 +255,7 @@ void OrgMove::Impl::CheckTarget(const std::optional<std::string>& external_id) {
       !target.Named("move_external_id_taken", Own({{"external_id", *external_id}})).empty()) {
     throw MoveRefused(fmt::format(
         "another organisation of {} has the external_id \"{}\": change one of them first",
-        CellName(to.cell), *external_id));
+        domain::CellName(to.cell), *external_id));
   }
 }
 
@@ -289,7 +287,7 @@ std::vector<std::string> OrgMove::Impl::CheckMembers() {
       "addresses "
       "lose their passwords, passkeys and sessions there, and come in by the link of `vedette ctl "
       "password-reset`",
-      CellName(to.cell), fmt::join(strangers, ", ")));
+      domain::CellName(to.cell), fmt::join(strangers, ", ")));
 }
 
 void OrgMove::Impl::SayReset(const std::vector<std::string>& emails) {
@@ -297,7 +295,7 @@ void OrgMove::Impl::SayReset(const std::vector<std::string>& emails) {
     Say(
         fmt::format("  {} comes in by a link alone at {}; there: vedette ctl password-reset {} "
                     "--email {}",
-                    email, CellName(to.cell), org, email));
+                    email, domain::CellName(to.cell), org, email));
   }
 }
 
@@ -337,7 +335,7 @@ Known OrgMove::Impl::Continue() {
     known = Read(source);
   } else if (known->other_database != Identity(target)) {
     throw MoveRefused(fmt::format("a move of the organisation to {} is under way: end that first",
-                                  CellName(known->other_cell)));
+                                  domain::CellName(known->other_cell)));
   } else if (known->state < MoveState::kSwitched) {
     CheckSource();
   }
@@ -562,7 +560,7 @@ void OrgMove::Impl::Finish() {
     SealAnew();
     changed = Switch(snapshot);
     if (changed.empty()) {
-      Say("the counts and the ledger are equal; it lives at " + CellName(to.cell));
+      Say("the counts and the ledger are equal; it lives at " + domain::CellName(to.cell));
       options.passed("switched");
       return;
     }
@@ -588,7 +586,7 @@ void OrgMove::Impl::Open(const Known& known) {
     options.passed("opened at the new side");
   }
   SetState(source, MoveState::kSwitched, MoveState::kOpened);
-  Say("it works at " + CellName(to.cell));
+  Say("it works at " + domain::CellName(to.cell));
   options.passed("opened");
 }
 
@@ -627,7 +625,7 @@ OrgMove::~OrgMove() = default;
 void OrgMove::Plan() {
   const auto known = impl_->Read(impl_->source);
   if (known && known->side == MoveSide::kOld) {
-    impl_->Say(fmt::format("a move to {} is {}", CellName(known->other_cell),
+    impl_->Say(fmt::format("a move to {} is {}", domain::CellName(known->other_cell),
                            MoveStateName(known->state)));
     if (known->state >= MoveState::kSwitched) return;
   }
@@ -662,10 +660,10 @@ void OrgMove::Abandon() {
   if (known && known->side == MoveSide::kOld) {
     if (known->state >= MoveState::kSwitched) {
       throw MoveRefused(fmt::format("the organisation lives at {} already: move it back instead",
-                                    CellName(known->other_cell)));
+                                    domain::CellName(known->other_cell)));
     }
     if (known->other_database != Identity(impl_->target)) {
-      throw MoveRefused(fmt::format("it is a move to {}", CellName(known->other_cell)));
+      throw MoveRefused(fmt::format("it is a move to {}", domain::CellName(known->other_cell)));
     }
     impl_->GoOn(*known);
     impl_->options.passed("goes on");
@@ -683,7 +681,7 @@ void OrgMove::Abandon() {
     impl_->target.Named("move_forget", impl_->Own());
   }
   impl_->source.Named("move_forget", impl_->Own());
-  impl_->Say("taken back: the organisation goes on at " + CellName(impl_->from.cell));
+  impl_->Say("taken back: the organisation goes on at " + domain::CellName(impl_->from.cell));
 }
 
 void OrgMove::Remove() {
@@ -712,7 +710,7 @@ void OrgMove::Remove() {
   });
   impl_->source.Named("move_delete_organisation", impl_->Own());
   impl_->SetState(impl_->source, MoveState::kOpened, MoveState::kRemoved);
-  impl_->Say("removed from " + CellName(impl_->from.cell));
+  impl_->Say("removed from " + domain::CellName(impl_->from.cell));
 }
 
 }  // namespace vedette::store
