@@ -22,11 +22,12 @@ struct ProbeOnceOptions {
   domain::ProbeSecrets secrets{};  // that the steps type
 };
 
-// `vedette probe`: a tier's probe on one row, once. Prints {"url", "probe", "values": {name:
-// {value,
-// ...}}, "absent": [name], "duration_ms"} to standard output, and with known values what was
-// compared and what would be a change, and {"rendered": true} where a browser ran the page's
-// scripts. A field without a match is left out of `values`. Returns the
+// `vedette probe`: a tier's probe on one row, once. Prints to standard output
+//
+//   {"url", "probe", "values": {name: {value, ...}}, "absent": [name], "duration_ms"}
+//
+// and with known values what was compared and what would be a change, and {"rendered": true} where
+// a browser ran the page's scripts. A field without a match is left out of `values`. Returns the
 // exit status; on failure a sentence is on standard error.
 int ProbeOnce(config::Config config, ProbeOnceOptions options);
 

@@ -29,10 +29,9 @@ inline constexpr base::Backoff kRecordRetry{std::chrono::milliseconds(100),
 // chunks that can end. What cannot be recorded now is tried again with backoff. What a record says,
 // and what follows from a refusal, is the kind's, which derives from this.
 //
-//   Add --> gathered -- its batch goes: Take --> under way --> written --> ended, or
-//                                                   |                      recorded, or gathered
-//                                                   again
-//                                                   +--> refused: OnRefused, or given back
+//   Add --> gathered --its batch goes: Take--> under way
+//   under way --> written --> ended, recorded, or gathered again
+//   under way --> refused: OnRefused, or given back
 //
 // Kind::Work is a HeldWork with HasUnrecorded() and CanEnd() (a record can end it); Kind::Taken is
 // what a record takes of a chunk; Kind::Written is what the store says of a batch.

@@ -68,11 +68,10 @@ struct BrowserEvents {
 // dies. At most config.pages_max pages are open; the others wait, organisations in turns by the
 // time that their pages took. Loop thread only.
 //
-//   none ──a page──▶ starts ──▶ serves ──after its number of pages──▶ retires ──its last page
-//   ended─┐
-//     ▲                │          └────────── idle, or dead
-//     ───────────────────────────────────────┤
-//     └────────────────┴───────────────────────────────────────────────────────────────────────────┘
+//   none ──a page──▶ starts ──▶ serves ──after its number of pages──▶ retires
+//     ▲                │          │                                      │
+//     │                │ dead     │ idle, or dead                        │ its last page ended
+//     └────────────────┴──────────┴──────────────────────────────────────┘
 class Browser final : public Renderer {
  public:
   // What is handed in must outlive it.

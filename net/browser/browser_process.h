@@ -19,8 +19,7 @@ namespace vedette::net {
 // is root's. It can open no connection but those that a page's proxy on loopback takes
 // (page_proxy.h). Loop thread only.
 //
-//   starts ──▶ runs ── it dies, breaks the pipe, or is destroyed ──▶ gone, with all of its
-//   processes
+//   starts ──▶ runs ──it dies, breaks the pipe, or is destroyed──▶ gone, with all its processes
 class BrowserProcess {
  public:
   struct Events {

@@ -15,8 +15,7 @@ namespace vedette::net {
 
 // A TCP connection or a pipe of the event loop, with what it does as callbacks. Loop thread only.
 //
-//   made ── Connect, Accept, or as a pipe of a child ──▶ open ── end of file, error, Close ──▶
-//   closed
+//   made ──Connect, Accept, or as a pipe of a child──▶ open ──end of file, error, Close──▶ closed
 //
 // Nothing is called once the object is destroyed, or after `ended`; any callback may destroy it.
 class ByteStream {

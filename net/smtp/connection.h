@@ -91,10 +91,9 @@ inline constexpr std::size_t kSmtpConnectionBytesMax = 256 * 1024;  // that a se
 // One connection to a mail server: lines out, replies in, with all bounds of time and size. It
 // knows nothing of what is said (dialogue.h). Loop thread only.
 //
-//   connecting --> [proxy] --> banner due --> reply due <--Send-- idle
-//                                                 |                 ^ |
-//                                                 +------reply------+ +--StartTls--> handshake -->
-//                                                 idle
+//   connecting --> [proxy] --> banner due --> reply due <--Send-- idle <-------------+
+//                                                 |               ^ |                |
+//                                                 +-----reply-----+ +--StartTls--> handshake
 //
 // Every state may end with a fault; nothing comes after it.
 class SmtpConnection {

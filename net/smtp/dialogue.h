@@ -50,21 +50,6 @@ class SmtpReplyParser {
 // The enhanced code with which the text begins, or empty.
 std::string EnhancedCode(std::string_view text);
 
-// What is said to a mail server to learn about recipients (RFC 5321), on one connection. Pure: it
-// takes replies and gives lines. No mail is ever sent: the words DATA, VRFY and EXPN do not occur.
-//
-//   banner --220--> EHLO --250--> [STARTTLS --220--> handshake --> EHLO --250-->] MAIL --250-->
-//   ready
-//                     |                |                                                       |  ^
-//                     | 500, 502       | refused: goes on without TLS                     RCPT |  |
-//                     any reply v                v v  |
-//                    HELO             MAIL                                               recipient
-//                    asked
-//
-//   ready --Finish()--> RSET --any reply--> QUIT --any reply--> closed
-//   banner, EHLO, HELO, MAIL --refused--> QUIT --any reply--> closed: `end` says why
-//   anywhere --421--> closed
-
 // A forward path as it stands on the wire, without angle brackets. Only a parsed address becomes
 // one, so nothing that a client wrote can end a command or begin another one.
 class SmtpPath {
@@ -90,6 +75,19 @@ struct SmtpDialogueOptions {
   bool utf8 = false;      // a recipient needs SMTPUTF8
 };
 
+// What is said to a mail server to learn about recipients (RFC 5321), on one connection. Pure: it
+// takes replies and gives lines. No mail is ever sent: the words DATA, VRFY and EXPN do not occur.
+//
+//   banner --220--> EHLO --250--> [STARTTLS --220--> handshake --> EHLO --250-->] MAIL --250--> ready
+//                    |                |
+//                    | 500, 502       | refused: it goes on without TLS
+//                    v                v
+//                   HELO --250-->    MAIL
+//
+//   ready --RCPT--> recipient asked --any reply--> ready
+//   ready --Finish()--> RSET --any reply--> QUIT --any reply--> closed
+//   banner, EHLO, HELO, MAIL --refused--> QUIT --any reply--> closed: `end` says why
+//   anywhere --421--> closed
 class SmtpDialogue {
  public:
   enum class Want : std::uint8_t {

@@ -20,12 +20,10 @@ namespace vedette::store {
 // each, share transactions: a statement, a COMMIT and its flush for all that came while the one
 // before was under way. Who comes alone waits for nobody, and no organisation for another (G10).
 //
-//   waits --taken by a thread that leads, perhaps its own--> under way --COMMIT--> started
-//                                                              |
-//                                                              +--not admitted, or nothing
-//                                                              happened--> alone
-//                                                              +--COMMIT's end is not known-->
-//                                                              unknown
+//   waits --taken by a thread that leads, perhaps its own--> under way
+//   under way --COMMIT--> started
+//   under way --not admitted, or nothing happened--> alone
+//   under way --COMMIT's end is not known--> unknown
 //
 // Alone: its own thread starts it by itself. Any thread.
 class JobStarts {

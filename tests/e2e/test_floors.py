@@ -355,6 +355,13 @@ def test_state_machines_are_drawn():
     assert not undrawn, undrawn
 
 
+def test_drawings_are_whole():
+    """An arrow at a line's end has lost its target to the next line: a drawing is not wrapped (.clang-format, CommentPragmas)."""
+    broken = [f"{name(path)}:{number}: {line}" for path in SOURCES for number, line in enumerate(path.read_text().splitlines(), 1)
+              if re.match(r"\s*//.*(-->|──▶)$", line)]
+    assert not broken, "\n".join(broken)
+
+
 def test_what_leased_work_knows_stands_nowhere_else():
     """Whether an object still lives when a callback comes, and how a part drains: work::Live, work::Step, work::Drain."""
     wrong = [

@@ -26,8 +26,7 @@ constexpr int kDone = 20'000;
 // 15 were measured; from the beginning it is over a thousand.
 constexpr double kPagesBehind = 60;
 
-// The bounds of scans, without a database
-// -----------------------------------------------------------
+// The bounds of scans, without a database ---------------------------------------------------------
 
 using Bounds = store::ScanBounds<int>;
 constexpr base::Timestamp kFirst{seconds(1'000'000)};
@@ -373,8 +372,7 @@ TEST_F(SnapshotCosts, OfDeliveries) {
   EXPECT_LE(claim(from), kPagesBehind);
 }
 
-// Nothing is left behind
-// ---------------------------------------------------------------------------
+// Nothing is left behind --------------------------------------------------------------------------
 
 class BehindBounds : public PipelineTest {
  public:

@@ -34,8 +34,8 @@ struct MailExchangeEnd {
 
 // One connection to one mail host: the socket, what is said, and who is asked. Loop thread only.
 //
-//   greeting --> asking <--> lingering for more addresses --> control, postmaster --> goodbye -->
-//   over
+//   greeting --> asking <--> lingering for more addresses
+//   asking, lingering --nobody is left to ask about--> control, postmaster --> goodbye --> over
 class MailExchange {
  public:
   struct Dependencies {
