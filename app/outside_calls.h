@@ -47,8 +47,8 @@ class OutsideCalls {
   base::FairShares<base::Uuid> under_way_;  // by organisation; loop thread
 };
 
-// The way to the keys that OAuth clients publish: [oauth] jwks_fetches_max calls at once
-// (outside_calls.h). Built while the loop does not run; Fetch on any thread.
+// The way to the keys that OAuth clients publish: fetches_max of config::JwksConfig are
+// under way at once. Built while the loop does not run; Fetch on any thread.
 class KeyFetch final : public rest::KeyFetcher {
  public:
   KeyFetch(base::EventLoop& loop, metrics::Metrics& metrics, const config::Config& config);

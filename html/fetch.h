@@ -76,8 +76,8 @@ using ReadPage = std::function<Fetched(const FetchedPage& page, ReadingTime& tim
 struct FetchRequest {
   base::Uuid org_id;  // the organisation that shares connections, threads and memory
   std::string url;
-  // Sent with the requests for `url` and for where it redirects to on its own site (own_site.h), to
-  // nobody else. One of the same name replaces ours; may be null.
+  // Sent with the requests for `url` and for where it redirects to on its own site
+  // (url_reference.h), to nobody else. One of the same name replaces ours; may be null.
   std::shared_ptr<const domain::RequestHeaders> own_headers{};
   // Names what is made of the page, and for whom: two requests that may share a reading have the
   // same key. Empty: nothing is remembered of the page, and it always comes whole.

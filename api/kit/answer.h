@@ -114,7 +114,7 @@ using FailureHandler = std::function<Reply(const store::Failure&)>;
 
 // Logs the failure under the answer's request id, as an error where it is a fault.
 void LogFailure(const Answer& answer, const store::Failure& failure);
-// Logs the exception that is being handled and says what to answer (failure_reply.h). Call inside a
+// Logs the exception that is being handled and says what to answer (reply.h). Call inside a
 // catch block.
 Reply CurrentFailureReply(const Answer& answer);
 

@@ -61,7 +61,7 @@ struct KeyReport {
 struct KeyFetchDependencies {
   store::Pool& pool;
   KeyFetcher& fetcher;
-  int keys_max;  // [oauth] jwks_keys_max
+  int keys_max;  // of one set
 };
 
 // Gives the reply, once the report is stored.

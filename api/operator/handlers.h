@@ -128,7 +128,7 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<st
 // "<reason> (by <who>)": what the owner of a thing reads, which the operator has stopped.
 std::string ReasonShown(const std::string& reason, const Call& call);
 
-// tenants.cc
+// monitors.cc
 rest::Handled PostTenantMonitor(Call& call);
 rest::Handled AskTenantChannels(Call& call);
 rest::Handled PostTenantPreview(Call& call);
@@ -157,7 +157,7 @@ rest::Handled PostDrain(Call& call);
 rest::Handled GetAudit(Call& call);
 rest::Handled GetAuditChain(Call& call);
 
-// suppressions.cc
+// privacy.cc
 rest::Handled GetSuppressions(Call& call);
 rest::Handled PostSuppression(Call& call);
 rest::Handled PostUnsuppression(Call& call);
@@ -165,18 +165,16 @@ rest::Handled PostUnsuppression(Call& call);
 // search_import.cc
 rest::Handled PostSearchImport(Call& call);
 
-// erasure.cc
+// privacy.cc
 rest::Handled PostErase(Call& call);
 
-// mail_hosts.cc
+// lookups.cc
 rest::Handled GetMailHosts(Call& call);
 rest::Handled GetMailBudgets(Call& call);
 rest::Handled PostMailUnblock(Call& call);
-
-// providers.cc
 rest::Handled GetProviders(Call& call);
 
-// console.cc
+// operations.cc
 rest::Handled GetConsole(Call& call);
 rest::Handled GetConsoleAsset(Call& call);
 
@@ -214,7 +212,7 @@ rest::Handled GetSigningSecrets(Call& call);
 rest::Handled GetEncryptionKeys(Call& call);
 rest::Handled PostReseal(Call& call);
 
-// sessions.cc
+// credentials.cc
 rest::Handled PostSession(Call& call);
 rest::Handled GetSessions(Call& call);
 rest::Handled DeleteSession(Call& call);
@@ -222,8 +220,6 @@ rest::Handled PostInvitation(Call& call);
 rest::Handled PostReset(Call& call);
 rest::Handled GetUsers(Call& call);
 rest::Handled DeleteUser(Call& call);
-
-// oauth_clients.cc
 rest::Handled GetOauthClients(Call& call);
 rest::Handled GetOauthClient(Call& call);
 rest::Handled PostOauthClient(Call& call);
@@ -238,7 +234,7 @@ rest::Handled PostOauthKeyValidation(Call& call);
 rest::Handled PostTemplate(Call& call);
 rest::Handled DeleteTemplate(Call& call);
 
-// ledger.cc
+// organisations.cc
 rest::Handled GetReservations(Call& call);
 rest::Handled GetLedger(Call& call);
 
@@ -254,8 +250,6 @@ rest::Handled PostPause(Call& call);
 rest::Handled PostResume(Call& call);
 rest::Handled PostCancel(Call& call);
 rest::Handled PostTrigger(Call& call);
-
-// event_lists.cc
 rest::Handled GetEvents(Call& call);
 rest::Handled GetMonitorEvents(Call& call);
 
@@ -263,8 +257,6 @@ rest::Handled GetMonitorEvents(Call& call);
 rest::Handled GetJobs(Call& call);
 rest::Handled GetJob(Call& call);
 rest::Handled PostTerminate(Call& call);
-
-// runs.cc
 rest::Handled GetRuns(Call& call);
 rest::Handled GetRun(Call& call);
 rest::Handled PostRunCancel(Call& call);

@@ -385,7 +385,7 @@ rest::Handled GetMonitorEvents(Call& call) {
   return EventsReply(std::move(page), query.limit, list);
 }
 
-// The public API, asked for the organisation that the first {id} names (tenant_api.h).
+// The public API, asked for the organisation that the first {id} names (admin.h).
 
 namespace {
 

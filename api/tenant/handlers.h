@@ -12,7 +12,7 @@ namespace vedette::api {
 rest::Handled ServeOpenApi(Call& call);
 rest::Handled ServeDocs(Call& call);
 
-// monitors.cc
+// monitors/monitors.cc
 rest::Handled CreateMonitor(Call& call);
 rest::Handled ListMonitors(Call& call);
 rest::Handled ListMonitorsForRun(Call& call);
@@ -23,13 +23,13 @@ rest::Handled DeleteMonitor(Call& call);
 rest::Handled TriggerMonitor(Call& call);
 rest::Handled TestWebhook(Call& call);
 
-// preview.cc
+// monitors/preview.cc
 rest::Handled PreviewMonitor(Call& call);
 
-// schedule_preview.cc
+// monitors/schedule_preview.cc
 rest::Handled PreviewSchedule(Call& call);
 
-// detail.cc
+// monitors/monitors.cc
 rest::Handled ShowMonitor(Call& call);
 
 // monitors/export.cc
@@ -51,14 +51,14 @@ rest::Handled SetNoticeChannels(Call& call);
 rest::Handled OpenMailLink(Call& call);
 rest::Handled FollowMailLink(Call& call);
 
-// rows.cc
+// monitors/rows.cc
 rest::Handled ListRows(Call& call);
 rest::Handled AddRows(Call& call);
 rest::Handled ShowRow(Call& call);
 rest::Handled ChangeRow(Call& call);
 rest::Handled RemoveRow(Call& call);
 
-// uploads.cc
+// monitors/uploads.cc
 rest::Handled UploadCsv(Call& call);
 
 // email/find_email.cc
@@ -67,13 +67,11 @@ rest::Handled FindEmailAsync(Call& call);
 rest::Handled FindEmailBulk(Call& call);
 rest::Handled FindEmailBulkAsync(Call& call);
 
-// people/reverse_email.cc
+// people/people.cc
 rest::Handled ReverseEmail(Call& call);
 rest::Handled ReverseEmailAsync(Call& call);
 rest::Handled ReverseEmailBulk(Call& call);
 rest::Handled ReverseEmailBulkAsync(Call& call);
-
-// people/verify_age.cc
 rest::Handled VerifyAge(Call& call);
 
 // jobs/jobs.cc
@@ -97,7 +95,7 @@ rest::Handled FillExclusionList(Call& call);
 rest::Handled FinishExclusionList(Call& call);
 rest::Handled DeleteExclusionList(Call& call);
 
-// search/capabilities.cc
+// search/field_values.cc
 rest::Handled ShowFilterCapabilities(Call& call);
 
 // workflows/workflows.cc
@@ -217,7 +215,7 @@ rest::Handled IssueToken(Call& call);
 rest::Handled RevokeToken(Call& call);
 rest::Handled IntrospectToken(Call& call);
 
-// history.cc
+// monitors/history.cc
 rest::Handled ListEvents(Call& call);
 rest::Handled ListTicks(Call& call);
 rest::Handled ListMonitorEvents(Call& call);
@@ -225,8 +223,6 @@ rest::Handled ListAllEvents(Call& call);
 rest::Handled ListSnapshots(Call& call);
 rest::Handled ShowSnapshotText(Call& call);
 rest::Handled ShowSnapshotPicture(Call& call);
-
-// deliveries.cc
 rest::Handled ListDeliveries(Call& call);
 
 // The one table of routes: it serves dispatch, 404 and 405, body limits, metric labels and the test

@@ -14,7 +14,7 @@
 namespace vedette::app {
 
 struct CtlOption {
-  // kFile: a file whose lines go into the body, a batch at a time (ctl_lines.h). kOwn: the
+  // kFile: a file whose lines go into the body, a batch at a time (ctl_text.h). kOwn: the
   // command's own affair, which is not sent.
   enum class Place { kPath, kQuery, kBody, kFile, kOwn };
   enum class Type {

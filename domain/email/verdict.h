@@ -9,9 +9,8 @@
 
 #include "base/clock.h"
 
-// What mail servers say of an address, as the verifier answers it. CheckAddress (judge_address.h)
-// decides it. The numbers are stored (email_fact): they never change, and new ones are added at the
-// end.
+// What mail servers say of an address, as the verifier answers it. CheckAddress decides it. The
+// numbers are stored (email_fact): they never change, and new ones are added at the end.
 namespace vedette::domain {
 
 enum class Verdict : std::uint8_t {

@@ -32,7 +32,7 @@ struct TickRows {
   bool large = false;
   // Rows of its monitor that a chunk has at most; 0 = as many as any chunk. See ChunkRowsFor.
   int chunk_rows = 0;
-  // The turn of the tick's chunk before these, if there was one. See turns.h.
+  // The turn of the tick's chunk before these, if there was one: its virtual start.
   std::optional<base::Timestamp> last_turn;
 };
 

@@ -36,7 +36,7 @@ base::Json TopValuesBody(const Field& field, const Filter& scope,
                          const std::optional<Tenant>& tenant, int values_max,
                          const std::vector<std::string>& excluded_ids = {});
 
-// What OpenSearch, or Elasticsearch 7 and later, answers to TopValuesBody (dsl_writer.h). Pure.
+// What OpenSearch, or Elasticsearch 7 and later, answers to TopValuesBody. Pure.
 
 struct EngineCount {
   TopValues top;

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstddef>
 
-// Limits that the interface fixes. Those that an operator may choose are in config/config.h.
+// Limits that the interface fixes. Those that an operator may choose are in config/*_config.h.
 namespace vedette::domain {
 
 inline constexpr int kRowPageDefault = 100;

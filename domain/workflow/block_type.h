@@ -15,7 +15,7 @@
 
 // What a block of a workflow is: its words, what it is configured with, which columns it gives, and
 // what it does to a row. Pure; any thread. A block stands in a file of its own (domain/workflow/
-// blocks/), which defines one BlockType; block_types.cc lists them.
+// blocks/), which defines one BlockType; block_type.cc lists them.
 namespace vedette::domain {
 
 // What a row is about. A source says it, every other block keeps it.
@@ -133,7 +133,7 @@ std::string BoundSpecsJson(const BoundSpecs& bound);
 BoundSpecs ReadBoundSpecs(const std::string& json);
 
 // The blocks that workflows can have. A new one is a file of domain/workflow/blocks/ and a line of
-// block_types.cc; one that asks services also has a runner in worker/blocks/.
+// block_type.cc; one that asks services also has a runner in worker/blocks/.
 
 // In the order in which they are shown.
 std::span<const BlockType* const> BlockTypes();

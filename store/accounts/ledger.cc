@@ -7,7 +7,7 @@
 namespace vedette::store {
 namespace {
 
-// Reads :ledger_columns, without the total.
+// Reads a line of the ledger, without the total.
 domain::LedgerLine ReadLine(const pqxx::row& row) {
   domain::LedgerLine line;
   bool booked = false;

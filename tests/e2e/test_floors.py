@@ -363,7 +363,7 @@ def test_drawings_are_whole():
 
 
 def test_what_leased_work_knows_stands_nowhere_else():
-    """Whether an object still lives when a callback comes, and how a part drains: work::Live, work::Step, work::Drain."""
+    """Whether an object still lives when a callback comes, and how a part drains: lease::Live, lease::Step, lease::Drain."""
     wrong = [
         f"{name(path)}:{number}: {line.strip()}"
         for path in SOURCES

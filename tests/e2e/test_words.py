@@ -68,6 +68,9 @@ TYPES = [(name, number, match.group(1)) for name, mark, lines in text_files() if
 GENITIVE = re.compile(r"(?:Of|Where|As|Who|Whom|From)\b")
 # Documents that are not in the repository. Decisions are, by their numbers.
 ELSEWHERE = re.compile(r"\b(?:design|interface|structured|house|brief|story)\b(?::| \d+\b|\.md\b)|\((?:jobs|aim|rule) \d")
+# Sources that a comment or a document names, without the pattern of several.
+SOURCE_FILE = re.compile(r"(?<![\w*])[\w-]+\.(?:h|cc)\b")
+GENERATED = {"version.cc"}
 # Our own words for what everybody knows by another (docs/words.md).
 DIALECT = {
     "balances": r"\b[Pp]urses?\b|\b[Pp]ayers?\b",
@@ -121,6 +124,14 @@ def test_a_comment_begins_with_its_noun():
 
 def test_a_comment_cites_what_is_in_the_repository():
     assert not (wrong := listed(citations())), f"cite docs/, or say it:\n{wrong}"
+
+
+def test_sources_that_are_named_are_there():
+    there = {Path(name).name for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()} | GENERATED
+    said = [(name, number, text) for name, number, text, _ in COMMENTS if name.endswith((".h", ".cc", ".md"))]
+    said += [one for one in SENTENCES if one[0].endswith(".md")]
+    gone = [(name, number, text) for name, number, text in said if set(SOURCE_FILE.findall(text)) - there]
+    assert not gone, f"no such file:\n{listed(gone)}"
 
 
 @pytest.mark.parametrize("word", DIALECT)

@@ -131,8 +131,7 @@ class FindEmailRunner final : public RowRunner {
 };
 
 // The block "find_email": one lead in, one cell out (domain/email/found.h). Its specs are those of
-// FindSpecsJson, its rows those of FindRowCell (domain/email/find_request.h). What it does to a row
-// stands in find_email_runner.h.
+// FindSpecsJson, its rows those of FindRowCell (domain/email/find_request.h).
 class FindEmailBlock final : public RowBlock {
  public:
   // The ids of the providers that verify addresses; empty: none does.

@@ -52,16 +52,16 @@ std::variant<std::vector<Pointer>, domain::Failure> ReadPointers(std::string_vie
 // A language model that points to statements about a person's age, to pages that name who is behind
 // an address, or to those that state a person's address, [providers.llm.<id>]. It is believed in
 // nothing: each page that it points to is read (G9, robots.txt), the quote has to stand on it word
-// for word, and what it says is read by the rules for every page (domain/people/age_claims.h,
-// reverse_reading.h); a name has to stand in the quote.
+// for word, and what it says is read by the rules for every page (domain/people/age_claims.h); a
+// name has to stand in the quote.
 //
-//   the pages of `pages` (subject_pages.h) --> the model --> the pages it points to --> claims
+//   the pages of `pages` --> the model --> the pages it points to --> claims
 //                                                                                   \-> a person,
 //                                                                                       addresses
 //
 // What a page tells the model to say so changes at most which pages are read. Serves verify_age,
 // reverse_email and find_email: an address has to stand in the quote, and to be the person's by the
-// rules for every page (site_reading.h). The model's URL is the operator's: exempt from G9, never
+// rules for every page. The model's URL is the operator's: exempt from G9, never
 // redirected. Its failures: those of ServiceAnswer, invalid_answer, refusal.
 class LlmProvider final : public Provider {
  public:

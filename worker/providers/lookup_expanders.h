@@ -58,7 +58,7 @@ std::vector<domain::Finding> PersonFindings(const base::Uuid& investigation_id,
                                             const domain::PersonAnswer& answer);
 
 // The people behind an email, as the first provider of [lookups] reverse_email that knows somebody
-// says (provider_walk.h), without those on the suppression list.
+// says, without those on the suppression list.
 //
 // A finding's provider is the one that said so. Failures: shutdown, unheld, and database where that
 // list cannot be read.
@@ -78,8 +78,7 @@ class LookupExpander final : public Expander {
   const std::shared_ptr<const ProviderOrder> order_;
 };
 
-// The domain of a company, as the first provider of [lookups] company_domain that knows one says
-// (provider_walk.h).
+// The domain of a company, as the first provider of [lookups] company_domain that knows one says.
 //
 // It stands beside LookupExpander, under one name in the configuration. A finding's provider is the
 // one that said so. Failures: shutdown and unheld.

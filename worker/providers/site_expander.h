@@ -17,7 +17,7 @@ namespace vedette::worker {
 
 // What a web page says of a subject: of a domain its first page, of a url that page.
 //
-//   robots.txt --allows--> the page --> findings (page_findings.h)
+//   robots.txt --allows--> the page --> findings
 //       |
 //       +--forbids, or cannot be given now--> nothing
 //

@@ -12,11 +12,11 @@
 
 namespace vedette::worker {
 
-// Reads a company's own site: the first page, then the pages that may name people (site_reading.h).
+// Reads a company's own site: the first page, then the pages that may name people.
 //
 //   find_email      the company's site, until a page gives an address of the person
-//   reverse_email   the site of the address's domain, until a page names whose address it is
-//                   (reverse_reading.h); the sites of mailbox providers tell of nobody
+//   reverse_email   the site of the address's domain, until a page names whose address it is;
+//                   the sites of mailbox providers tell of nobody
 //
 // At most [email] pages_max pages of DOMAIN, or of www.DOMAIN where DOMAIN does not answer, in
 // site_timeout_ms; SiteCrawler says how. That a site cannot be read is no failure of this provider:
@@ -46,7 +46,7 @@ class WebsiteProvider final : public Provider {
 };
 
 // Reads what pages state about a person's birth, age and death: those that the client names, then
-// the company's own (subject_pages.h), by the rules of domain/people/age_claims.h. At most [email]
+// the company's own, by the rules of domain/people/age_claims.h. At most [email]
 // pages_max pages of a site, and site_timeout_ms for all of them together. Serves verify_age alone.
 // That a page cannot be read is no failure of this provider. Its failures: overloaded, shutdown.
 class PagesProvider final : public Provider {

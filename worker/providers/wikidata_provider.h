@@ -72,7 +72,7 @@ domain::AgeClaims ClaimsOfItems(const domain::AgeSubject& subject,
                                 const std::vector<WikidataItem>& items,
                                 const std::map<std::string, WikidataItem>& employers);
 
-// Looks a person or a company up in Wikidata (wikidata_answer.h), which so learns the name. Serves
+// Looks a person or a company up in Wikidata, which so learns the name. Serves
 // verify_age and company_domain; who has no name is not asked about. Answers are read on the
 // threads that read pages, in turns with them. Its failures: those of html::Fetcher.
 class WikidataProvider final : public Provider {

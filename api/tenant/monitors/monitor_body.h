@@ -69,7 +69,7 @@ struct Frequency {
 };
 Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& limits);
 
-// `judge_webhook`: rule 8.
+// Rule 8.
 net::TenantUrl ReadWebhookUrl(const std::string& url, const net::AddressPolicy& policy);
 
 struct CreateOrder {

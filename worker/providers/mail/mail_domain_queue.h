@@ -95,7 +95,7 @@ class MailDomainQueue {
     net::IpAddress address;
   };
 
-  // mail_desk.cc: up to the permits.
+  // Up to the permits.
   void Begin();
   void OnFacts(std::optional<domain::MailDomainFacts> facts);
   void OnMx(const net::DnsRecords<net::MxRecord>& answer);
@@ -127,7 +127,7 @@ class MailDomainQueue {
     return live_.Guard(std::move(f));
   }
 
-  // mail_desk_exchange.cc: the connections.
+  // The connections.
   void StartExchange(int addresses);
   MailBatch MakeBatch();
   void TopUp();
