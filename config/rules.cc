@@ -133,7 +133,8 @@ void ValidateMail(const Config& config) {
 void ValidateSmtp(const Config& config) {
   const SmtpConfig& smtp = config.smtp;
   const std::string& verifier = config.lookups.verifier;
-  if (verifier != "smtp" && verifier != "none" && !VerifiesAddresses(config.providers, verifier)) {
+  if (verifier != domain::kOwnVerifier && verifier != "none" &&
+      !VerifiesAddresses(config.providers, verifier)) {
     Fail(
         fmt::format("[lookups] verifier = \"{}\": must be smtp, none, or the id of a provider that "
                     "verifies addresses",

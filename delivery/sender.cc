@@ -179,16 +179,6 @@ std::map<base::Uuid, std::string> CallbackBodies(
   return bodies;
 }
 
-// The channel of the notification, if it is one of a channel.
-std::optional<base::Uuid> ChannelOf(const domain::Notification& notification) {
-  const auto* check = std::get_if<domain::CheckNotice>(&notification.about);
-  return check == nullptr ? std::nullopt : check->channel_id;
-}
-
-}  // namespace
-
-namespace {
-
 // The client of the relay, if there is one. It calls itself by the domain that mail is from.
 std::unique_ptr<net::MailClient> NewMailClient(base::EventLoop& loop,
                                                const config::Config& config) {
@@ -227,7 +217,8 @@ void Sender::Send(const domain::Notification& notification, int attempt,
                   std::function<void(SendResult)> done, std::function<bool()> may) {
   Waiting waiting{notification, attempt, std::move(done)};
   waiting.may = std::move(may);
-  if (std::holds_alternative<domain::JobNotice>(notification.about) || ChannelOf(notification)) {
+  if (std::holds_alternative<domain::JobNotice>(notification.about) ||
+      domain::ChannelOf(notification)) {
     SendWithRoom(std::move(waiting));
     return;
   }
@@ -274,7 +265,7 @@ lease::Step<Sender::Reading>::Job Sender::Read() {
       } else {
         jobs.insert(job->job_id);
       }
-    } else if (ChannelOf(n)) {
+    } else if (domain::ChannelOf(n)) {
       channels.push_back(n);
     } else if (!n.endpoint_id.is_nil() && !IsFresh(n.read_at)) {
       monitors.insert(std::get<domain::CheckNotice>(n.about).monitor_id);
@@ -376,7 +367,7 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
 }
 
 void Sender::PostAsRead(Waiting waiting, const Reading& reading) {
-  if (ChannelOf(waiting.notification)) return PostToChannel(std::move(waiting), reading);
+  if (domain::ChannelOf(waiting.notification)) return PostToChannel(std::move(waiting), reading);
   domain::Notification& n = waiting.notification;
   const store::OrgSecrets& secrets = reading.secrets.at(n.org_id);
   if (const auto* job = std::get_if<domain::JobNotice>(&n.about)) {

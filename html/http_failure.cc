@@ -22,7 +22,7 @@ domain::Failure OverloadedFailure() {
 }
 
 bool IsOfProcess(const domain::Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown";
+  return failure.error_class == "overloaded" || failure.error_class == kShutdown;
 }
 
 domain::Failure TransportFailure(const net::HttpResponse& response, std::string_view whom) {

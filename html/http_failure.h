@@ -16,6 +16,9 @@ namespace vedette::html {
 // retryable.
 domain::Failure OverloadedFailure();
 
+// The class of what ends because this process stops: the name of HttpErrorClass::kShutdown.
+inline constexpr std::string_view kShutdown = "shutdown";
+
 // Whether the failure is this process's: it had no room in time, or stops. It says nothing of the
 // server that was asked.
 bool IsOfProcess(const domain::Failure& failure);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "domain/text/limits.h"
 #include "net/public_address.h"
 
 namespace vedette::net {
@@ -119,7 +120,6 @@ std::string EncodeTarget(std::string_view rest) {
 
 namespace {
 
-constexpr std::size_t kUrlCharsMax = 2083;
 constexpr std::size_t kHostCharsMax = 253;
 constexpr std::size_t kLabelCharsMax = 63;
 
@@ -281,9 +281,9 @@ std::string CheckHost(const Host& host, const AddressPolicy& policy) {
 
 TenantUrlResult ParseTenantUrl(std::string_view text, const AddressPolicy& policy) {
   // The bytes first: so many characters have at most four times as many.
-  if (text.empty() || text.size() > 4 * kUrlCharsMax ||
-      base::CountCharacters(text) > kUrlCharsMax) {
-    return Refuse("the URL must have 1 to " + std::to_string(kUrlCharsMax) + " characters");
+  if (text.empty() || text.size() > 4 * domain::kUrlCharsMax ||
+      base::CountCharacters(text) > domain::kUrlCharsMax) {
+    return Refuse("the URL must have 1 to " + std::to_string(domain::kUrlCharsMax) + " characters");
   }
   UrlParts parts;
   std::string error;

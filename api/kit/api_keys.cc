@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 
 #include "domain/auth/cell.h"
+#include "domain/text/limits.h"
 
 namespace vedette::rest {
 namespace {
-
-constexpr std::size_t kNameCharsMax = 200;
 
 std::vector<std::string_view> ScopeNames() {
   std::vector<std::string_view> names;
@@ -44,7 +43,7 @@ std::string DashboardLink(const std::string& public_url, const std::string& cell
 
 store::NewApiKey ReadNewApiKey(BodyReader* body, base::Timestamp now) {
   store::NewApiKey order;
-  order.name = body->FilledText("name", Presence::kRequired, kNameCharsMax).value_or("");
+  order.name = body->FilledText("name", Presence::kRequired, domain::kNameCharsMax).value_or("");
   if (!body->IsNull("scopes")) {
     const auto names = body->Names("scopes", Presence::kOptional, ScopeNames());
     if (names && names->empty()) {

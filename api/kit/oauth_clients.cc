@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "domain/text/limits.h"
 
 namespace vedette::rest {
 namespace {
@@ -15,7 +16,6 @@ using base::Json;
 
 constexpr std::size_t kClientNameCharsMax = 255;
 constexpr std::size_t kKidCharsMax = 255;
-constexpr std::size_t kUrlCharsMax = 2083;
 constexpr int kTokenTtlMin = 60;
 constexpr int kTokenTtlMax = 86'400;
 
@@ -76,7 +76,7 @@ Json OauthClientJson(const store::OauthClient& client) {
 NewClientBody ReadNewClient(BodyReader* body) {
   return {body->FilledText("name", Presence::kRequired, kClientNameCharsMax),
           ReadText(body, "team_id", kClientNameCharsMax), ReadTtl(body),
-          ReadText(body, "jwks_uri", kUrlCharsMax)};
+          ReadText(body, "jwks_uri", domain::kUrlCharsMax)};
 }
 
 store::NewClient MakeNewClient(NewClientBody body, const net::AddressPolicy& policy) {

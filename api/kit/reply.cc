@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/auth/cell.h"
+#include "domain/text/json_schema.h"
 
 namespace vedette::rest {
 namespace {
@@ -90,6 +91,10 @@ void Problems::Add(const base::Json& loc, std::string_view type, std::string_vie
   if (full()) return;
   items_.push_back(base::DumpJson(base::Json{
       {"loc", loc}, {"msg", msg}, {"type", type}, {"input", Shortened(input)}, {"ctx", ctx}}));
+}
+
+void Problems::Add(const std::vector<domain::ValidationFault>& faults) {
+  for (const domain::ValidationFault& f : faults) Add(f.loc, f.type, f.msg, f.input, f.ctx);
 }
 
 base::Json Problems::Items() const {

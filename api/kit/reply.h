@@ -8,6 +8,10 @@
 #include "base/json_text.h"
 #include "store/async.h"
 
+namespace vedette::domain {
+struct ValidationFault;  // domain/text/json_schema.h
+}
+
 namespace vedette::rest {
 
 // The answers of a JSON API as values. Pure.
@@ -80,6 +84,7 @@ class Problems {
            const base::Json& input);
   void Add(const base::Json& loc, std::string_view type, std::string_view msg,
            const base::Json& input, const base::Json& ctx);
+  void Add(const std::vector<domain::ValidationFault>& faults);
 
   bool any() const { return !items_.empty(); }
   bool full() const { return items_.size() >= kItemsMax; }

@@ -241,7 +241,7 @@ CallBody::CallBody(const Call& call)
                  rest::Nulls::kWrong) {}
 
 std::optional<std::string> CallBody::Reason(rest::Presence presence) {
-  return FilledText("reason", presence, kReasonCharsMax);
+  return FilledText("reason", presence, domain::kReasonCharsMax);
 }
 
 ListQuery ReadListQuery(rest::QueryReader* input) {

@@ -16,6 +16,7 @@
 #include "config/net_config.h"
 #include "config/parts.h"
 #include "config/security_config.h"
+#include "domain/text/limits.h"
 #include "net/public_address.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/accounts.h"
@@ -49,7 +50,7 @@ base::Json SessionJson(const store::LiveSession& live) {
 rest::Handled PostSession(Call& call) {
   CallBody body(call);
   const auto user = body.FilledText("user_id", rest::Presence::kRequired, kUserCharsMax);
-  const auto name = body.FilledText("name", rest::Presence::kOptional, kNameCharsMax);
+  const auto name = body.FilledText("name", rest::Presence::kOptional, domain::kNameCharsMax);
   const auto ttl_max = static_cast<int>(call.parts.config.sessions.ttl_max_s.count());
   const auto ttl = body.Integer("ttl_s", rest::Presence::kOptional, kSessionTtlMinSeconds, ttl_max);
   std::optional<base::Uuid> team_id;

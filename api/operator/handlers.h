@@ -91,8 +91,6 @@ const rest::Router<Call>& Router();
 // The row that a request has matched.
 const Route& RouteOf(const rest::Match<Call>& match);
 
-inline constexpr int kReasonCharsMax = 500;
-inline constexpr int kNameCharsMax = 200;
 // A batch of documents; they are at most 64 KiB each, and usually far smaller.
 inline constexpr std::size_t kImportBodyBytesMax = std::size_t{16} << 20;
 // A monitor that the operator makes: for many rows there is the public API.

@@ -407,7 +407,7 @@ TenantBody ReadTenantBody(const Call& call) {
   if (!body.members.contains("reason")) return {call.request().body, {}};
   rest::Problems problems;
   auto reason = rest::BodyReader(body.members, &problems)
-                    .FilledText("reason", rest::Presence::kOptional, kReasonCharsMax);
+                    .FilledText("reason", rest::Presence::kOptional, domain::kReasonCharsMax);
   problems.Check();
   body.members.erase("reason");
   return {base::DumpJson(body.members), std::move(reason)};

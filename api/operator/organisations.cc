@@ -15,6 +15,7 @@
 #include "config/security_config.h"
 #include "domain/money/money.h"
 #include "domain/monitor/enums.h"
+#include "domain/text/limits.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/signing_secrets.h"
 #include "store/monitors/control.h"
@@ -52,7 +53,7 @@ std::optional<std::int64_t> ReadSpendLimit(rest::BodyReader* body) {
 
 rest::Handled PostOrganisation(Call& call) {
   CallBody body(call);
-  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
+  const auto name = body.FilledText("name", rest::Presence::kRequired, domain::kNameCharsMax);
   const auto features = body.Names("features", rest::Presence::kOptional, Features());
   const auto reason = body.Reason();
   body.Check();
@@ -168,7 +169,7 @@ rest::Handled PostCredits(Call& call) {
 
 rest::Handled PostTeam(Call& call) {
   CallBody body(call);
-  const auto name = body.FilledText("name", rest::Presence::kRequired, kNameCharsMax);
+  const auto name = body.FilledText("name", rest::Presence::kRequired, domain::kNameCharsMax);
   const auto limit_mc = ReadSpendLimit(&body);
   const auto reason = body.Reason();
   body.Check();
@@ -181,7 +182,7 @@ rest::Handled PostTeam(Call& call) {
 rest::Handled PatchTeam(Call& call) {
   CallBody body(call);
   store::TeamChange change;
-  change.name = body.FilledText("name", rest::Presence::kOptional, kNameCharsMax);
+  change.name = body.FilledText("name", rest::Presence::kOptional, domain::kNameCharsMax);
   change.set_spend_limit = body.Has("spend_limit");
   change.spend_limit_mc = ReadSpendLimit(&body);
   const auto reason = body.Reason();

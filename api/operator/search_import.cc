@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/search/documents.h"
+#include "domain/text/limits.h"
 #include "store/search/field_values.h"
 
 namespace vedette::admin {
@@ -31,7 +32,7 @@ struct ImportBody {
 ImportBody ReadImportBody(CallBody* body) {
   ImportBody read;
   if (const auto id = body->Id("import_id", rest::Presence::kRequired)) read.target.import_id = *id;
-  const auto mode = body->Text("mode", rest::Presence::kRequired, 0, kNameCharsMax);
+  const auto mode = body->Text("mode", rest::Presence::kRequired, 0, domain::kNameCharsMax);
   const auto known = mode ? search::ParseMode(*mode) : std::nullopt;
   if (known) read.target.mode = *known;
   if (mode && !known) body->Refuse("mode", "Input should be 'people' or 'company'");

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "api/kit/definition_rules.h"
 #include "api/operator/handlers.h"
 #include "base/uuid.h"
 #include "config/net_config.h"
@@ -30,27 +31,6 @@ base::Json ReadDocument(CallBody* body) {
   return document;
 }
 
-// The rules by which the API validates the definitions of clients.
-domain::DefinitionRules RulesFor(const config::Config& config, const net::AddressPolicy& policy) {
-  domain::DefinitionRules rules;
-  rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {
-    const net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);
-    if (judged.url) return std::nullopt;
-    return judged.error->message;
-  };
-  rules.new_id = [] { return base::Uuid::V4().ToString(); };
-  rules.finders = config::FindersOf(config);
-  return rules;
-}
-
-rest::Problems ProblemsOf(const domain::ValidationFaults& faults) {
-  rest::Problems problems;
-  for (const domain::ValidationFault& fault : faults) {
-    problems.Add(fault.loc, fault.type, fault.msg, fault.input, fault.ctx);
-  }
-  return problems;
-}
-
 }  // namespace
 
 rest::Handled PostTemplate(Call& call) {
@@ -60,9 +40,11 @@ rest::Handled PostTemplate(Call& call) {
   body.Check();
   const net::AddressPolicy policy(call.parts.config.net.allow);
   const auto read = domain::ReadTemplate(document, base::Json::array({"body"}),
-                                         RulesFor(call.parts.config, policy));
+                                         rest::DefinitionRulesOf(call.parts.config, policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
-    ProblemsOf(*faults).Check();
+    rest::Problems problems;
+    problems.Add(*faults);
+    problems.Check();
   }
   using Kind = store::TemplateOutcome::Kind;
   const auto made = store::CreateTemplate(

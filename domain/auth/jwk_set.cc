@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "domain/text/limits.h"
 
 namespace vedette::domain {
 namespace {
@@ -101,7 +102,6 @@ FetchDecision WhenToFetch(const KeyCache& cache, bool known, const FetchRules& r
 
 namespace {
 
-constexpr std::size_t kUrlBytesMax = 2083;
 // Far more than any provider's document has.
 constexpr base::JsonLimits kLimits{
     .depth_max = 8, .members_max = 256, .values_max = 4096, .unique_members = true};
@@ -118,7 +118,7 @@ namespace {
 // The URL that a member of the document is: https, or http where the issuer itself is.
 std::optional<std::string> EndpointOf(const base::Json& document, std::string_view name,
                                       std::string_view issuer) {
-  auto url = TextClaim(document, name, kUrlBytesMax);
+  auto url = TextClaim(document, name, kUrlCharsMax);
   if (!url) return std::nullopt;
   const bool plain = issuer.starts_with("http://") && url->starts_with("http://");
   if (!plain && !url->starts_with("https://")) return std::nullopt;
@@ -133,10 +133,10 @@ std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::st
     return JwtFault{"the discovery document: " + error->message};
   }
   if (!document.is_object()) return JwtFault{"the discovery document is no object"};
-  if (TextClaim(document, "issuer", kUrlBytesMax) != issuer) {
+  if (TextClaim(document, "issuer", kUrlCharsMax) != issuer) {
     return JwtFault{"the discovery document names another issuer than the configuration"};
   }
-  if (!TextClaim(document, "jwks_uri", kUrlBytesMax)) {
+  if (!TextClaim(document, "jwks_uri", kUrlCharsMax)) {
     return JwtFault{"the discovery document has no jwks_uri"};
   }
   auto url = EndpointOf(document, "jwks_uri", issuer);
@@ -147,7 +147,7 @@ std::variant<std::string, JwtFault> ReadDiscovery(std::string_view text, std::st
 std::optional<SignInEndpoints> ReadSignInEndpoints(std::string_view text, std::string_view issuer) {
   base::Json document;
   if (base::ParseJson(text, &document, kLimits) || !document.is_object()) return std::nullopt;
-  if (TextClaim(document, "issuer", kUrlBytesMax) != issuer) return std::nullopt;
+  if (TextClaim(document, "issuer", kUrlCharsMax) != issuer) return std::nullopt;
   auto authorization = EndpointOf(document, "authorization_endpoint", issuer);
   auto token = EndpointOf(document, "token_endpoint", issuer);
   if (!authorization || !token) return std::nullopt;

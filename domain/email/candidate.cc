@@ -14,6 +14,8 @@ constexpr std::string_view kNames[] = {"first.last", "flast",  "first",      "fi
                                        "first_last", "firstl", "last.first", "lastf",     "last"};
 static_assert(std::size(kNames) == kAddressPatterns);
 
+constexpr std::string_view kStatusNames[] = {"OK", "UNKNOWN", "NOT_FOUND"};
+
 int HitsOf(const std::vector<PatternCount>& counts, AddressPattern pattern) {
   const auto it = std::find_if(counts.begin(), counts.end(),
                                [&](const auto& count) { return count.pattern == pattern; });
@@ -45,6 +47,16 @@ void AddOnce(Guess guess, std::size_t guesses_max, std::vector<Guess>* out) {
 }
 
 }  // namespace
+
+std::string_view AddressStatusName(AddressStatus status) {
+  return kStatusNames[static_cast<std::size_t>(status)];
+}
+
+std::optional<AddressStatus> ParseAddressStatus(std::string_view name) {
+  const auto* const found = std::find(std::begin(kStatusNames), std::end(kStatusNames), name);
+  if (found == std::end(kStatusNames)) return std::nullopt;
+  return static_cast<AddressStatus>(found - std::begin(kStatusNames));
+}
 
 std::string_view AddressPatternName(AddressPattern pattern) {
   return kNames[static_cast<std::size_t>(pattern)];

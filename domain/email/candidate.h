@@ -88,6 +88,8 @@ enum class AddressStatus : std::uint8_t {
   kUnknown,   // "UNKNOWN": nobody could tell
   kNotFound,  // "NOT_FOUND": its server refuses it
 };
+std::string_view AddressStatusName(AddressStatus status);
+std::optional<AddressStatus> ParseAddressStatus(std::string_view name);
 
 // Limits of what is kept of a candidate. A longer list is cut, a longer quote too; a longer URL,
 // and what is no web address, is left out.

@@ -27,11 +27,6 @@ constexpr std::string_view kFreeMailboxDomain = "free_mailbox_domain";
 constexpr std::string_view kCompany = "COMPANY";
 constexpr std::string_view kPersonal = "PERSONAL";
 
-std::string_view StatusName(AddressStatus status) {
-  constexpr std::string_view kNames[] = {"OK", "UNKNOWN", "NOT_FOUND"};
-  return kNames[static_cast<std::size_t>(status)];
-}
-
 // A professional address is taken for the company's where nobody knows the company's domain.
 std::string_view TypeOf(const std::string& text, FindMode mode, const std::string& company_domain) {
   const auto address = ParseAddress(text);
@@ -67,7 +62,7 @@ bool IsReturned(const FoundAddress& address) {
 }
 
 base::Json Tuple(const FoundAddress& address, FindMode mode, const std::string& company_domain) {
-  return base::Json::array({address.candidate.address, StatusName(address.candidate.status),
+  return base::Json::array({address.candidate.address, AddressStatusName(address.candidate.status),
                             TypeOf(address.candidate.address, mode, company_domain)});
 }
 
@@ -79,7 +74,7 @@ base::Json AskedList(FindMode mode, const Found& found, const std::string& compa
     if (IsReturned(address)) list.push_back(Tuple(address, mode, company_domain));
   }
   if (list.empty()) {
-    list.push_back(base::Json::array({"", StatusName(AddressStatus::kNotFound),
+    list.push_back(base::Json::array({"", AddressStatusName(AddressStatus::kNotFound),
                                       mode == FindMode::kPersonal ? kPersonal : kCompany}));
   }
   return list;
@@ -91,7 +86,7 @@ base::Json AddressesJson(FindMode mode, const Found& found, const std::string& c
     const Candidate& candidate = address.candidate;
     base::Json json = base::Json::object();
     json["address"] = candidate.address;
-    json["status"] = StatusName(candidate.status);
+    json["status"] = AddressStatusName(candidate.status);
     json["type"] = TypeOf(candidate.address, mode, company_domain);
     json["reason"] = base::OrNull(address.reason);
     json["stated"] = candidate.stated;

@@ -39,10 +39,6 @@ std::optional<std::vector<Piece>> PiecesOf(std::string_view text) {
 
 }  // namespace
 
-std::string_view RecipeFieldName(RecipeField field) {
-  return kNames[static_cast<std::size_t>(field)];
-}
-
 std::optional<RecipeField> ParseRecipeField(std::string_view name) {
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
   if (found == std::end(kNames)) return std::nullopt;
@@ -100,10 +96,6 @@ constexpr std::string_view kLookupNames[] = {"find_email", "verify_email", "comp
                                              "reverse_email", "verify_age"};
 
 }  // namespace
-
-std::string_view RecipeLookupName(RecipeLookup lookup) {
-  return kLookupNames[static_cast<std::size_t>(lookup)];
-}
 
 std::optional<RecipeLookup> ParseRecipeLookup(std::string_view name) {
   const auto* found = std::find(std::begin(kLookupNames), std::end(kLookupNames), name);

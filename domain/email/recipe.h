@@ -33,8 +33,7 @@ enum class RecipeField : std::uint8_t {
   kKey,  // "{key}": the operator's key at the service
 };
 inline constexpr std::size_t kRecipeFields = 10;
-std::string_view RecipeFieldName(RecipeField field);  // "first_name"
-std::optional<RecipeField> ParseRecipeField(std::string_view name);
+std::optional<RecipeField> ParseRecipeField(std::string_view name);  // "first_name"
 
 // What the fields stand for; an empty text is not known.
 class RecipeValues {
@@ -74,8 +73,7 @@ enum class RecipeLookup : std::uint8_t {
   kReverseEmail,
   kVerifyAge,
 };
-std::string_view RecipeLookupName(RecipeLookup lookup);  // "find_email"
-std::optional<RecipeLookup> ParseRecipeLookup(std::string_view name);
+std::optional<RecipeLookup> ParseRecipeLookup(std::string_view name);  // "find_email"
 
 enum class RecipeMethod : std::uint8_t { kGet, kPost };
 

@@ -54,10 +54,6 @@ std::optional<VerdictReason> ParseVerdictReason(std::string_view name) {
   return static_cast<VerdictReason>(found - kReasons.begin());
 }
 
-bool AddressVerdict::IsConclusive() const {
-  return VerdictLife(*this).has_value();
-}
-
 std::optional<std::chrono::hours> VerdictLife(const AddressVerdict& verdict) {
   if (verdict.verdict == Verdict::kOk) return 30 * kDay;
   if (verdict.verdict == Verdict::kRefused) return 7 * kDay;

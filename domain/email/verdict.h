@@ -83,10 +83,6 @@ struct AddressVerdict {
   VerdictReason reason = VerdictReason::kNotVerified;
   MailEvidence evidence{};
   std::optional<base::Timestamp> checked_at{};  // empty where no server was asked
-
-  // Whether the mail server itself answered about this address, so that the answer may be kept:
-  // `ok` for 30 days, `refused` for 7, `full`, `disabled` and `catch_all` for one.
-  bool IsConclusive() const;
 };
 
 // How long an organisation may rely on the verdict; empty: not at all.

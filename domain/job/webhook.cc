@@ -30,7 +30,6 @@ void AppendCompact(std::string_view json, std::string* out) {
 
 }  // namespace
 
-// Names, ids and times need no escaping.
 std::string_view ErrorClass(std::string_view error) {
   return error.substr(0, error.find(':'));
 }
@@ -51,6 +50,11 @@ bool NamesChannelAlone(const Notification& notification) {
 
 }  // namespace
 
+std::optional<base::Uuid> ChannelOf(const Notification& notification) {
+  const auto* check = std::get_if<CheckNotice>(&notification.about);
+  return check == nullptr ? std::nullopt : check->channel_id;
+}
+
 bool IsDigest(const Notification& notification) {
   return NamesChannelAlone(notification) && notification.type == NotificationType::kChanged;
 }
@@ -65,6 +69,7 @@ std::string NotificationBody(const Notification& notification) {
   constexpr std::size_t kRest = 256;  // more than everything but the metadata takes
   std::string body;
   body.reserve(kRest + (check->metadata ? check->metadata->size() : 0));
+  // Names, ids and times need no escaping.
   body += R"({"type":")";
   body += NotificationTypeName(notification.type);
   body += R"(","monitor_id":")";

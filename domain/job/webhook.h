@@ -48,6 +48,9 @@ struct Notification {
   std::variant<CheckNotice, JobNotice> about;
 };
 
+// The channel that the notification is one of; empty: the monitor's or the job's own receiver.
+std::optional<base::Uuid> ChannelOf(const Notification& notification);
+
 // What became of one attempt to deliver a notification.
 enum class AttemptEnd {
   kDelivered,  // the receiver has it

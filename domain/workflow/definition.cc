@@ -512,13 +512,4 @@ Definition ReadStoredDefinition(const std::string& json) {
                               std::get<ValidationFaults>(read).front().type);
 }
 
-std::vector<std::vector<int>> ConsumersOf(const Definition& definition) {
-  std::vector<std::vector<int>> consumers(definition.blocks.size());
-  for (std::size_t i = 0; i < definition.blocks.size(); ++i) {
-    const auto& input = definition.blocks[i].input;
-    if (input) consumers[static_cast<std::size_t>(*input)].push_back(static_cast<int>(i));
-  }
-  return consumers;
-}
-
 }  // namespace vedette::domain

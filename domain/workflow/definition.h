@@ -20,10 +20,8 @@
 //                 \---> leaf
 namespace vedette::domain {
 
-inline constexpr std::size_t kDefinitionBlocksMax = 50;
 // The most bytes of a definition as JSON, without the sample payload of its source.
 inline constexpr std::size_t kDefinitionBytesMax = 256 * 1024;
-inline constexpr std::size_t kBlockIdCharsMax = 64;
 
 struct DefinedBlock {
   std::string id;
@@ -71,8 +69,5 @@ base::Json DefinitionJson(const Definition& definition);
 // A definition that was stored. Throws std::invalid_argument where this version cannot read it, as
 // where it has a block of a later one.
 Definition ReadStoredDefinition(const std::string& json);
-
-// The consumers of each block, by place.
-std::vector<std::vector<int>> ConsumersOf(const Definition& definition);
 
 }  // namespace vedette::domain

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/json.h"
+#include "domain/text/limits.h"
 #include "domain/workflow/block_type.h"
 
 // The records of a run's payload as the parts of its source. Pure; one thread.
 namespace vedette::domain {
 
 inline constexpr std::size_t kColumnsMax = 1024;     // of a block's output
-inline constexpr std::size_t kColumnCharsMax = 200;  // of a column's name
 inline constexpr std::size_t kRecordsMax = 100'000;  // of a payload
 inline constexpr std::size_t kRecordBytesMax = 65'536;
 // The limit of a payload in records times columns. A column that one record brings is a null in

@@ -366,10 +366,6 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
   tx.ExecLater<"chunk_reserve">(reservations);
 }
 
-}  // namespace
-
-namespace {
-
 // The walk behind `cursor`, beside a snapshot.
 pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int orgs_max,
                               const ChunkScanBounds& bounds, std::chrono::nanoseconds began) {

@@ -131,8 +131,6 @@ void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks,
                  const PreviousSnapshots& previous) {
   using Text = std::optional<std::string>;
   using Id = std::optional<base::Uuid>;
-  // Id, organisation, monitor, row, tick, group, type, field, previous and current value, message,
-  // evidence, sources, confidence, snapshots before and after.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"monitor_id", base::Uuid>,
        Column<"row_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"event_group_id", base::Uuid>, Column<"event_type", domain::EventType>,
@@ -158,7 +156,6 @@ void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks,
 
 void WriteRows(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   using Json = std::optional<std::string>;
-  // Monitor, position, baseline, known, pending, seen, version of the struct.
   Rows<Column<"monitor_id", base::Uuid>, Column<"position", int>, Column<"baseline", Json>,
        Column<"known", Json>, Column<"pending", Json>, Column<"seen", Json>,
        Column<"struct_version", int>>
@@ -197,7 +194,7 @@ void WriteChannelDeliveries(Transaction& tx, const std::vector<LockedChunk>& chu
 
 // Outcomes of parts of large ticks go to the log, block by block.
 void WriteLog(Transaction& tx, const std::vector<LockedChunk>& chunks) {
-  // Monitor, block, tick, first place in the block, organisation, outcomes, duration of a check.
+  // `first` is a place in the block, `check_ms` how long a check took.
   Rows<Column<"monitor_id", base::Uuid>, Column<"block", int>, Column<"tick_id", std::int64_t>,
        Column<"first", int>, Column<"org_id", base::Uuid>, Column<"outcomes", std::string>,
        Column<"check_ms", int>>
@@ -241,14 +238,12 @@ bool TellsOfMonitor(const HeldTick& held, bool completed, bool failed, int check
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed: those that
 // the chunk holds by its end.
 std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
-  // Monitor, tick, organisation, trigger, due, started, slots, outcomes.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
        Column<"due_at", std::int64_t>, Column<"started_at", std::int64_t>,
        Column<"slots", std::int64_t>, Column<"outcomes", std::string>>
       ticks;
-  // Monitor, tick, the same where the schedule says that it is open, start, duration of a check,
-  // whether a check completed, whether one failed.
+  // `open_tick_id` is the same tick where the schedule says that it is open.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"open_tick_id", std::optional<std::int64_t>>, Column<"started_at", std::int64_t>,
        Column<"check_ms", int>, Column<"completed", bool>, Column<"failed", bool>>
@@ -319,7 +314,7 @@ void SettleMoney(Transaction& tx, const std::vector<LockedChunk>& chunks) {
 void RecordDeliveries(Transaction& tx, const std::vector<const DeliveryRecord*>& deliveries,
                       std::chrono::milliseconds lease, DeliveryTargets* targets) {
   targets->clear();
-  // Id, organisation, endpoint, monitor and its number from 1, row, group, type, lease.
+  // `target` is the number of the monitor, from 1.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"endpoint_id", base::Uuid>,
        Column<"monitor_id", base::Uuid>, Column<"target", int>, Column<"row_id", base::Uuid>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>,

@@ -24,7 +24,7 @@ namespace {
 void PassTicks(Transaction& tx, const std::vector<NewTick>& ticks, domain::Outcome outcome,
                base::Timestamp at) {
   if (ticks.empty()) return;
-  // Monitor, tick, organisation, trigger, due, slots, rows, outcomes (empty where there are many).
+  // `outcomes` is empty where there are many rows.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
        Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>,
@@ -185,8 +185,8 @@ InsertedChunks WriteChunks(Transaction& tx, const base::Clock& clock,
   InsertedChunks inserted;
   if (plans.empty()) return inserted;
   const std::vector<base::Timestamp> turns = GiveTurns(queues, plans);
-  // Id, organisation, team, tier, large tick's monitor, due, rows, turn; its first and last part
-  // among those of all, from 1; when the ticks began that it holds.
+  // `monitor_id` is that of a large tick; `part_from` and `part_until` are its first and last part
+  // among those of all, from 1; `started_at` is when the ticks began that it holds.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
        Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
        Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
@@ -344,13 +344,11 @@ class ScheduledTicks {
   }
 
  private:
-  // Monitor, tick, next run, due, slots, trigger, large, next position.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"next_run_at", std::int64_t>, Column<"due_at", std::int64_t>,
        Column<"slots", std::int64_t>, Column<"trigger", domain::TickTrigger>, Column<"large", bool>,
        Column<"portion_position", std::optional<int>>>
       opened_;
-  // Monitor, tick, organisation, trigger, due, slots, rows.
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
        Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>>

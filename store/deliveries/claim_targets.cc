@@ -20,11 +20,6 @@ const DeliveryTarget* Find(const Targets& targets, const Key& key) {
 
 }  // namespace
 
-std::optional<base::Uuid> ChannelOf(const domain::Notification& notification) {
-  const auto* check = std::get_if<domain::CheckNotice>(&notification.about);
-  return check == nullptr ? std::nullopt : check->channel_id;
-}
-
 ClaimTargets::ClaimTargets(Transaction& tx, const std::vector<LeasedDelivery>& claimed) {
   std::set<base::Uuid> monitors, channels;
   std::set<Block> blocks;
@@ -48,7 +43,7 @@ const DeliveryTarget* ClaimTargets::Of(const domain::Notification& notification)
   if (const auto* job = std::get_if<domain::JobNotice>(&notification.about)) {
     return Find(jobs_, Block(job->job_id, job->block));
   }
-  if (const auto channel_id = ChannelOf(notification)) return Find(channels_, *channel_id);
+  if (const auto channel_id = domain::ChannelOf(notification)) return Find(channels_, *channel_id);
   return Find(monitors_, std::get<domain::CheckNotice>(notification.about).monitor_id);
 }
 

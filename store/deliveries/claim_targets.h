@@ -16,9 +16,6 @@ namespace vedette::store {
 
 // Internal to store/deliveries/.
 
-// The channel that a notification goes to; empty where it goes to a webhook_url.
-std::optional<base::Uuid> ChannelOf(const domain::Notification& notification);
-
 // The places where monitors, channels, and jobs and their blocks send now, read for what one claim
 // has taken: one statement for each kind that is there, however many deliveries there are of one of
 // them. To join them to the claim costs each delivery a third of what its claim costs PostgreSQL.

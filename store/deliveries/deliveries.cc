@@ -155,12 +155,12 @@ void TakeClaimed(Transaction& tx, std::vector<LeasedDelivery> claimed, DeliveryC
   const ClaimTargets targets(tx, claimed);
   std::vector<base::Uuid> cleared;
   std::vector<base::Uuid> deleted;  // of channels that are not there any more
-  Rows<Column<"id", base::Uuid>, Column<"endpoint_id", base::Uuid>> moved;  // delivery, endpoint
+  Rows<Column<"id", base::Uuid>, Column<"endpoint_id", base::Uuid>> moved;
   for (LeasedDelivery& d : claimed) {
     domain::Notification& n = d.notification;
     const DeliveryTarget* target = targets.Of(n);
     if (target == nullptr || !target->url) {
-      (ChannelOf(n) ? deleted : cleared).push_back(n.delivery_id);
+      (domain::ChannelOf(n) ? deleted : cleared).push_back(n.delivery_id);
       continue;
     }
     if (target->endpoint_id.value() != n.endpoint_id) {
@@ -233,8 +233,6 @@ namespace {
 void InsertAttempts(Transaction& tx, const std::vector<AttemptRecord>& attempts) {
   using Text = std::optional<std::string>;
   using Id = std::optional<base::Uuid>;
-  // Delivery, number, organisation, monitor, row, job, block, the job's end, group, type, created,
-  // attempted, delivered, status code, error, answer, duration, channel, recipient.
   Rows<Column<"delivery_id", base::Uuid>, Column<"attempt", int>, Column<"org_id", base::Uuid>,
        Column<"monitor_id", Id>, Column<"row_id", Id>, Column<"job_id", Id>,
        Column<"block", std::optional<int>>, Column<"job_status", std::optional<domain::JobStatus>>,
@@ -327,8 +325,7 @@ std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<Atte
   return InTransaction(session, [&](Transaction& tx) {
     const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
     if (attempts.empty()) return std::vector<BreakerTurn>();
-    Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> delivered;  // id, token
-    // Id, token, state, number of the attempt, error, retry in.
+    Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> delivered;
     Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>,
          Column<"state", domain::DeliveryState>, Column<"attempts", int>,
          Column<"error", std::optional<std::string>>, Column<"retry_ms", std::int64_t>>

@@ -70,10 +70,6 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The walk from where the bounds say.
 pqxx::result ScanJobs(Transaction& tx, const LaneCursors& cursors, int orgs_max,
                       JobScanBounds::From from, const JobScanBounds* bounds,
@@ -196,11 +192,11 @@ void GiveBackJobChunks(Session& session, const std::vector<GiveBack>& chunks) {
   InTransaction(session, [&](Transaction& tx) { tx.Exec<"job_chunk_put_back">(rows); });
 }
 
-std::vector<HeldJobChunk> ReadHeldJobChunks(Session& session, const std::vector<Lease>& leases) {
+std::vector<JobLeaseState> ReadHeldJobChunks(Session& session, const std::vector<Lease>& leases) {
   return Read(session, [&](Transaction& tx) {
-    std::vector<HeldJobChunk> held;
+    std::vector<JobLeaseState> held;
     for (const auto& row : tx.Exec<"job_chunk_held">(LeaseRows(leases))) {
-      HeldJobChunk& chunk = held.emplace_back();
+      JobLeaseState& chunk = held.emplace_back();
       Columns(row).Into("id"_a = &chunk.id, "may_run"_a = &chunk.may_run);
     }
     return held;

@@ -141,14 +141,14 @@ std::vector<base::Uuid> RenewJobChunks(Session& session, const std::vector<Lease
 void GiveBackJobChunks(Session& session, const std::vector<GiveBack>& chunks);
 
 // A chunk that is still this process's.
-struct HeldJobChunk {
+struct JobLeaseState {
   base::Uuid id;
   bool may_run = true;  // false while its organisation is locked: it starts no row, and is kept
 };
 // The chunks that are still held, in the order of their ids; the lease is the switch by which a job
 // is stopped (G5). A row starts only if a call that began less than kJobHeldFresh ago returned its
 // chunk with may_run.
-std::vector<HeldJobChunk> ReadHeldJobChunks(Session& session, const std::vector<Lease>& leases);
+std::vector<JobLeaseState> ReadHeldJobChunks(Session& session, const std::vector<Lease>& leases);
 inline constexpr std::chrono::seconds kJobHeldFresh{4};
 
 // Commits that `row` (an index in the part, or kSuspectPart) has its last try now: a worker that

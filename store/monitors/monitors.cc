@@ -120,44 +120,6 @@ FirstSlot FirstSlotOf(const base::Clock& clock, const NewMonitor& monitor, const
   return {.anchor_at = monitor.anchor_at, .next_run_at = ahead ? monitor.anchor_at : std::nullopt};
 }
 
-void InsertMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
-                   const base::Uuid& id, MonitorStatus status) {
-  const bool stopped = ReadOne<bool>(tx.Exec<"organisation_share">("org_id"_a = monitor.org_id));
-  std::optional<std::string_view> url;
-  std::optional<base::Uuid> endpoint_id;
-  if (monitor.webhook) {
-    url = monitor.webhook->url;
-    endpoint_id = monitor.endpoint_id
-                      ? *monitor.endpoint_id
-                      : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
-  }
-  const HeaderParams headers = ParamsOf(monitor.request_headers);
-  const FirstSlot first = FirstSlotOf(clock, monitor, id);
-  tx.Exec<"monitor_insert">(
-      "id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
-      "name"_a = monitor.name, "frequency"_a = monitor.frequency_text, "tier"_a = monitor.tier,
-      "subject_type"_a = monitor.subject_type, "status"_a = status,
-      "key_columns"_a = monitor.key_columns, "struct"_a = monitor.struct_json,
-      "research_plan"_a = monitor.research_plan, "metadata"_a = monitor.metadata_json,
-      "webhook_url"_a = url, "webhook_event_types"_a = monitor.webhook_event_types,
-      "endpoint_id"_a = endpoint_id, "confirm_after"_a = monitor.confirm_after,
-      "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
-      "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
-      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
-      "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags),
-      "probe"_a = monitor.probe_json);
-  if (monitor.login) SetLogin(tx, monitor.org_id, id, monitor.login);
-  tx.Exec<"monitor_sched_insert">(
-      "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
-      "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
-      "frequency_s"_a = monitor.frequency.count(), "anchor_at"_a = first.anchor_at,
-      "lead_us"_a = first.lead.count(), "next_run_at"_a = first.next_run_at,
-      "row_count"_a = monitor.rows.size(), "schedule"_a = monitor.schedule_json);
-  if (monitor.upload_id)
-    tx.Exec<"import_insert">("monitor_id"_a = id, "org_id"_a = monitor.org_id,
-                             "upload_id"_a = *monitor.upload_id);
-}
-
 void ApplyFields(Transaction& tx, const base::Clock& clock, const base::Uuid& org_id,
                  const base::Uuid& monitor_id, const MonitorChange& change) {
   std::optional<std::string_view> url;
@@ -267,14 +229,48 @@ void ApplyTimetable(Transaction& tx, const base::Uuid& monitor_id, const Monitor
   const bool first = next_run_at == anchor_at && !change.schedule_json;
   if (live && (first || next_run_at <= now + domain::kCutAhead)) return;
   const domain::Timetable timetable(anchor_at, change.frequency, change.schedule_json, monitor_id);
-  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id, "anchor_at"_a = timetable.FirstToCut(now));
+  tx.Exec<"sched_set_next">("monitor_id"_a = monitor_id,
+                            "next_run_at"_a = timetable.FirstToCut(now));
 }
 
 }  // namespace
 
 void AddMonitor(Transaction& tx, const base::Clock& clock, const NewMonitor& monitor,
                 const base::Uuid& id, MonitorStatus status) {
-  InsertMonitor(tx, clock, monitor, id, status);
+  const bool stopped = ReadOne<bool>(tx.Exec<"organisation_share">("org_id"_a = monitor.org_id));
+  std::optional<std::string_view> url;
+  std::optional<base::Uuid> endpoint_id;
+  if (monitor.webhook) {
+    url = monitor.webhook->url;
+    endpoint_id = monitor.endpoint_id
+                      ? *monitor.endpoint_id
+                      : EnsureEndpoint(tx, clock, monitor.org_id, monitor.webhook->endpoint);
+  }
+  const HeaderParams headers = ParamsOf(monitor.request_headers);
+  const FirstSlot first = FirstSlotOf(clock, monitor, id);
+  tx.Exec<"monitor_insert">(
+      "id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
+      "name"_a = monitor.name, "frequency"_a = monitor.frequency_text, "tier"_a = monitor.tier,
+      "subject_type"_a = monitor.subject_type, "status"_a = status,
+      "key_columns"_a = monitor.key_columns, "struct"_a = monitor.struct_json,
+      "research_plan"_a = monitor.research_plan, "metadata"_a = monitor.metadata_json,
+      "webhook_url"_a = url, "webhook_event_types"_a = monitor.webhook_event_types,
+      "endpoint_id"_a = endpoint_id, "confirm_after"_a = monitor.confirm_after,
+      "missing_confirmations"_a = monitor.missing_confirmations, "run_id"_a = monitor.run_id,
+      "rules"_a = monitor.rules_json, "request_headers"_a = headers.bytes,
+      "request_headers_key_id"_a = headers.key_id, "request_header_names"_a = headers.names,
+      "channel_ids"_a = ChannelsParam(monitor.channel_ids), "tags"_a = TagsParam(monitor.tags),
+      "probe"_a = monitor.probe_json);
+  if (monitor.login) SetLogin(tx, monitor.org_id, id, monitor.login);
+  tx.Exec<"monitor_sched_insert">(
+      "monitor_id"_a = id, "org_id"_a = monitor.org_id, "team_id"_a = monitor.team_id,
+      "tier"_a = monitor.tier, "live"_a = status == MonitorStatus::kActive && !stopped,
+      "frequency_s"_a = monitor.frequency.count(), "anchor_at"_a = first.anchor_at,
+      "lead_us"_a = first.lead.count(), "next_run_at"_a = first.next_run_at,
+      "row_count"_a = monitor.rows.size(), "schedule"_a = monitor.schedule_json);
+  if (monitor.upload_id)
+    tx.Exec<"import_insert">("monitor_id"_a = id, "org_id"_a = monitor.org_id,
+                             "upload_id"_a = *monitor.upload_id);
 }
 
 std::optional<domain::Monitor> GetMonitor(Session& session, const Scope& scope,
@@ -398,7 +394,7 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
         .status = monitor.upload_id ? MonitorStatus::kStarting : MonitorStatus::kActive,
         .row_ids = row_ids,
         .warnings_json = monitor.warnings_json};
-    InsertMonitor(tx, clock, monitor, created.monitor_id, created.status);
+    AddMonitor(tx, clock, monitor, created.monitor_id, created.status);
     InsertRows(tx, created.monitor_id, monitor.org_id, monitor.rows, row_ids, 0);
     if (monitor.idempotency) {
       StoreMonitorKey(tx, monitor.org_id, *monitor.idempotency, created.monitor_id,

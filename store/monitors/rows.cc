@@ -103,7 +103,6 @@ void InsertRows(Transaction& tx, const base::Uuid& monitor_id, const base::Uuid&
                 int first_position) {
   for (std::size_t from = 0; from < rows.size(); from += kInsertRowsMax) {
     const std::size_t until = std::min(rows.size(), from + kInsertRowsMax);
-    // Id, hash of the key, subject, context, baseline.
     Rows<Column<"id", base::Uuid>, Column<"key_hash", std::string>,
          Column<"subject", std::string_view>, Column<"context", std::optional<std::string_view>>,
          Column<"baseline", std::string_view>>

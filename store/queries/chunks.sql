@@ -171,17 +171,21 @@ where c.id = any (array[u.id]) and c.lease_token = u.token
 select least(now(), min(xact_start)) as oldest from pg_stat_activity
 where datname = current_database() and application_name like 'vedette %'
 
+-- fragment: control_since
+-- The time from which changes of control are read.
+least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
+
 -- name: control_monitors
 -- Monitors, and rows of monitors (position not null), whose switches changed within @window_ms and since @since (null: within an hour).
 select m.id, null::int as position, m.status = :status_active as is_on from monitor m
-where m.control_changed_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
+where m.control_changed_at >= :control_since
 union all
 select s.monitor_id, s.position, s.is_active from row_switch s
-where s.switched_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
+where s.switched_at >= :control_since
 
 -- name: control_organisations
 select o.id, o.monitors_run from organisation o
-where o.control_changed_at >= least(coalesce(@since, now() - interval '1 hour'), now() - @window_ms * interval '1 millisecond')
+where o.control_changed_at >= :control_since
 
 -- name: chunk_turns
 -- The first turn among the chunks of each organisation that are due since @apart_s, from @from_at on (null: from the

@@ -104,14 +104,18 @@ order by id desc
     join monitor_shown shown on shown.id = listed.id
 :monitor_page_end
 
+-- fragment: monitor_passes
+-- Whether the filters of the lists let a row of monitor_shown pass.
+(@with_archived::boolean or archived_at is null)
+and (not @only_failing::boolean or failing_since is not null)
+and (@team_id::uuid is null or team_id = @team_id)
+and (@statuses::int[] is null or shown_status = any (@statuses))
+
 -- fragment: monitor_chosen
 -- Those of the ids f, newest first, that the filters let pass.
 cross join lateral (
       select * from monitor_shown
-      where id = f.id and (@with_archived::boolean or archived_at is null)
-        and (not @only_failing::boolean or failing_since is not null)
-        and (@team_id::uuid is null or team_id = @team_id)
-        and (@statuses::int[] is null or shown_status = any (@statuses))
+      where id = f.id and :monitor_passes
       offset 0
     ) m
     order by f.id desc
@@ -208,10 +212,7 @@ select id from (
     ) f
     cross join lateral (
       select * from monitor_shown
-      where id = f.id and (@with_archived::boolean or archived_at is null)
-        and (not @only_failing::boolean or failing_since is not null)
-        and (@team_id::uuid is null or team_id = @team_id)
-        and (@statuses::int[] is null or shown_status = any (@statuses))
+      where id = f.id and :monitor_passes
         and (@fresh::boolean is null
              or @fresh = coalesce(last_run_at >= now() - coalesce((schedule ->> 'longest_s')::bigint, frequency_s)
                                                          * interval '1 second', false))
@@ -233,10 +234,7 @@ limit 1
 -- name: monitor_list_run
 :monitor_page_begin
     select * from monitor_shown
-    where org_id = @org_id and run_id = @run_id and id < @before and (@with_archived::boolean or archived_at is null)
-      and (not @only_failing::boolean or failing_since is not null)
-      and (@team_id::uuid is null or team_id = @team_id)
-      and (@statuses::int[] is null or shown_status = any (@statuses))
+    where org_id = @org_id and run_id = @run_id and id < @before and :monitor_passes
     order by id desc
     limit @limit
 :monitor_page_end

@@ -139,4 +139,4 @@ where m.org_id = @org_id and m.status = :status_active and not s.live
 for update of s
 
 -- name: sched_set_next
-update monitor_sched set next_run_at = @anchor_at where monitor_id = @monitor_id
+update monitor_sched set next_run_at = @next_run_at where monitor_id = @monitor_id

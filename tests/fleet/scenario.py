@@ -147,13 +147,6 @@ class Scenario:
         watch.look()
         return watch.failures
 
-    def job_failures(self):
-        """What the checker says of jobs alone, when all of them are to have ended."""
-        checker = Checker(self.cluster, self.ledger, self.load)
-        checker.read()
-        self._check_jobs(checker)
-        return self.money_failures() + checker.failures
-
     def _check_jobs(self, checker):
         JobChecker(checker, self.cluster, self.ledger, self.lookups, self.jobs.look_at_all()).run()
 

@@ -204,10 +204,7 @@ void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
 }
 
 void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
-  if (asked.shown.error_class == "shutdown") {
-    return Fail(id, Stopping());
-  }
-  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
+  if (auto broken_off = BrokenOff(asked)) return Fail(id, std::move(*broken_off));
   Row& row = rows_.at(id);
   row.domain_tries.push_back(
       {provider, std::move(asked.shown), asked.retryable, asked.retry_after});
@@ -294,10 +291,7 @@ LookupRequest FindEmailRunner::Question(const Row& row, Lookup lookup) const {
 void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
   const auto it = rows_.find(id);
   base::Assert(it != rows_.end(), "a row whose provider is asked has not ended");
-  if (asked.shown.error_class == "shutdown") {
-    return Fail(id, Stopping());
-  }
-  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
+  if (auto broken_off = BrokenOff(asked)) return Fail(id, std::move(*broken_off));
   if (asked.candidates.empty()) return Add(id, provider, std::move(asked));
   domain::EmailQuestion question;
   question.org_id = it->second.request.org_id;
@@ -363,10 +357,7 @@ void FindEmailRunner::OnVerified(RowId id, std::size_t at, const Asked& asked) {
   const auto it = rows_.find(id);
   // Another address of the group has shown that this process stops.
   if (it == rows_.end()) return;
-  if (asked.shown.error_class == "shutdown") {
-    return Fail(id, Stopping());
-  }
-  if (asked.shown.error_class == kLookupUnheld) return Fail(id, Unheld());
+  if (auto broken_off = BrokenOff(asked)) return Fail(id, std::move(*broken_off));
   Row& row = it->second;
   FoundAddress& address = row.seen.at(at);
   if (asked.later) {

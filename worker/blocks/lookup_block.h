@@ -11,7 +11,9 @@
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
 #include "domain/workflow/block_type.h"
+#include "html/http_failure.h"
 #include "worker/blocks/row_runner.h"
+#include "worker/providers/provider_set.h"
 
 // What the blocks that look somebody up have in common.
 namespace vedette::worker {
@@ -43,12 +45,20 @@ inline RowFailure ListUnread() {
 }
 
 inline RowFailure Stopping() {
-  return {"shutdown", "This process is stopping.", true, std::nullopt};
+  return {std::string(html::kShutdown), "This process is stopping.", true, std::nullopt};
 }
 
 inline RowFailure Unheld() {
   return {std::string(kRowUnheld), "It is not known whether the row's job goes on.", true,
           std::nullopt};
+}
+
+// How a row ends whose question was broken off, as this process stops or nobody knows whether its
+// job goes on: it is tried again. Empty where it was answered, or failed.
+inline std::optional<RowFailure> BrokenOff(const Asked& asked) {
+  if (asked.shown.error_class == html::kShutdown) return Stopping();
+  if (asked.shown.error_class == kLookupUnheld) return Unheld();
+  return std::nullopt;
 }
 
 // A block of a workflow that asks a lookup about each row (domain/workflow/lookup_rows.h). Its

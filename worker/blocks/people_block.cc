@@ -185,10 +185,7 @@ void PeopleRunner::Ask(RowId id, std::size_t provider) {
 void PeopleRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
   const auto it = rows_.find(id);
   base::Assert(it != rows_.end(), "a row whose provider is asked has not ended");
-  if (asked.shown.error_class == "shutdown") {
-    return BreakOff(id, Stopping());
-  }
-  if (asked.shown.error_class == kLookupUnheld) return BreakOff(id, Unheld());
+  if (auto broken_off = BrokenOff(asked)) return BreakOff(id, std::move(*broken_off));
   Row& row = it->second;
   if (asked.person) row.persons.emplace_back(asked.shown.provider, std::move(*asked.person));
   std::move(asked.claims.begin(), asked.claims.end(), std::back_inserter(row.claims));

@@ -28,7 +28,7 @@ HeldWatch::Looks::Job HeldWatch::Ask() const {
 
 void HeldWatch::OnLooked(const Look& look, std::chrono::nanoseconds began) {
   std::map<base::Uuid, bool> may_run;
-  for (const store::HeldJobChunk& held : look.held) may_run.emplace(held.id, held.may_run);
+  for (const store::JobLeaseState& held : look.held) may_run.emplace(held.id, held.may_run);
   for (const store::Lease& lease : look.asked) {
     const JobChunkPtr chunk = holdings_.Find(lease.id);
     // Recorded, given back or claimed again meanwhile: the answer is about another lease.

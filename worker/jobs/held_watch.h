@@ -43,7 +43,7 @@ class HeldWatch {
  private:
   struct Look {
     std::vector<store::Lease> asked;
-    std::vector<store::HeldJobChunk> held;
+    std::vector<store::JobLeaseState> held;
   };
   using Looks = lease::Watch<Look>;
 

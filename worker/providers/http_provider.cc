@@ -86,8 +86,7 @@ void LookupTurns::GiveTurns() {
     auto node = waiting_.extract(*next);
     Waiting& entry = node.mapped();
     if (!entry.request.MayCall()) {
-      entry.done(domain::Failure{
-          std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+      entry.done(LookupUnheld());
       continue;
     }
     entry.request.timeout = std::max(

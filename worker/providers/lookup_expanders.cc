@@ -8,6 +8,7 @@
 #include "domain/email/address.h"
 #include "domain/email/mailbox.h"
 #include "domain/people/people_answer.h"
+#include "html/http_failure.h"
 
 namespace vedette::worker {
 namespace {
@@ -34,7 +35,7 @@ class Scan : public std::enable_shared_from_this<Scan> {
   void OnAsked(std::size_t provider, Asked asked) {
     if (order_.expired()) return;
     const std::string& error_class = asked.shown.error_class;
-    if (error_class == "shutdown" || error_class == kLookupUnheld) {
+    if (error_class == html::kShutdown || error_class == kLookupUnheld) {
       return End(BrokenOff(error_class));
     }
     scan_.weigh(std::move(asked),

@@ -24,19 +24,20 @@ using domain::Candidate;
 // Values in all: about 20 MB of memory.
 constexpr base::JsonLimits kAnswerLimits{.values_max = 200'000};
 
-// Absent and null mean the same.
-std::optional<AddressStatus> ParseStatus(const std::string& name) {
-  if (name == "OK") return AddressStatus::kOk;
-  if (name == "UNKNOWN") return AddressStatus::kUnknown;
-  if (name == "NOT_FOUND") return AddressStatus::kNotFound;
-  return std::nullopt;
+// The object of an answer, or the failure of one that is none.
+std::variant<base::Json, domain::Failure> ReadBody(std::string_view body) {
+  base::Json answer;
+  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
+  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
+  return answer;
 }
 
 // Reads what a candidate may have beside its address. What is wrong with it, or nothing.
 std::optional<std::string_view> ReadMembers(const base::Json& entry, bool trust, Candidate* out) {
   if (const base::Json* status = base::PresentMember(entry, "status")) {
-    const auto parsed = status->is_string() ? ParseStatus(status->get_ref<const std::string&>())
-                                            : std::optional<AddressStatus>();
+    const auto parsed = status->is_string()
+                            ? domain::ParseAddressStatus(status->get_ref<const std::string&>())
+                            : std::optional<AddressStatus>();
     if (!parsed) return "a candidate's status is none of OK, UNKNOWN and NOT_FOUND";
     out->status = *parsed;
   }
@@ -108,11 +109,9 @@ std::string LookupBody(const LookupRequest& request) {
 }
 
 LookupAnswer ParseLookupAnswer(std::string_view body, bool trust) {
-  base::Json answer;
-  if (const auto error = base::ParseJson(body, &answer, kAnswerLimits)) {
-    return InvalidLookupAnswer("it is not JSON");
-  }
-  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
+  auto read = ReadBody(body);
+  if (auto* failure = std::get_if<domain::Failure>(&read)) return std::move(*failure);
+  const auto& answer = std::get<base::Json>(read);
   const base::Json* list = base::PresentMember(answer, "candidates");
   if (list == nullptr) return Nothing{};
   if (!list->is_array()) return InvalidLookupAnswer("candidates is not an array");
@@ -136,14 +135,15 @@ LookupAnswer ParseLookupAnswer(std::string_view body, bool trust) {
 }
 
 LookupAnswer ParseVerdictAnswer(std::string_view body, base::Timestamp now) {
-  base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
-  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
+  auto read = ReadBody(body);
+  if (auto* failure = std::get_if<domain::Failure>(&read)) return std::move(*failure);
+  const auto& answer = std::get<base::Json>(read);
   domain::AddressVerdict verdict;
   const base::Json* status = base::PresentMember(answer, "status");
   if (status == nullptr) return verdict;
-  const auto parsed = status->is_string() ? ParseStatus(status->get_ref<const std::string&>())
-                                          : std::optional<AddressStatus>();
+  const auto parsed = status->is_string()
+                          ? domain::ParseAddressStatus(status->get_ref<const std::string&>())
+                          : std::optional<AddressStatus>();
   if (!parsed) return InvalidLookupAnswer("status is none of OK, UNKNOWN and NOT_FOUND");
   // A reason that we do not know says no more than the status.
   const base::Json* given = base::PresentMember(answer, "reason");
@@ -174,9 +174,9 @@ LookupAnswer DomainAnswer(std::string_view text) {
 }
 
 LookupAnswer ParseDomainAnswer(std::string_view body) {
-  base::Json answer;
-  if (base::ParseJson(body, &answer, kAnswerLimits)) return InvalidLookupAnswer("it is not JSON");
-  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
+  auto read = ReadBody(body);
+  if (auto* failure = std::get_if<domain::Failure>(&read)) return std::move(*failure);
+  const auto& answer = std::get<base::Json>(read);
   const base::Json* domain = base::PresentMember(answer, "domain");
   if (domain == nullptr) return Nothing{};
   if (!domain->is_string()) return InvalidLookupAnswer("domain is not a string");
@@ -188,21 +188,9 @@ namespace {
 using domain::AgeClaim;
 using domain::PersonFound;
 
-// Values in all: about 20 MB of memory.
-constexpr base::JsonLimits kPeopleAnswerLimits{.values_max = 200'000};
 constexpr int kDefaultConfidence = 6;
 // What an untrusted service's name is worth: too little to be an answer.
 constexpr int kUntrustedConfidence = 2;
-
-// Absent and null mean the same.
-// The object of a body, or a failure.
-std::variant<base::Json, domain::Failure> ReadBody(std::string_view body) {
-  base::Json answer;
-  if (base::ParseJson(body, &answer, kPeopleAnswerLimits))
-    return InvalidLookupAnswer("it is not JSON");
-  if (!answer.is_object()) return InvalidLookupAnswer("it is not an object");
-  return answer;
-}
 
 // Empty where the member is no text.
 std::string TextOf(const base::Json& object, const char* name) {

@@ -69,6 +69,10 @@ LookupAnswer AnswerOf(const LookupRequest& request) {
 
 }  // namespace
 
+domain::Failure LookupUnheld() {
+  return {std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}};
+}
+
 NullProvider::NullProvider(base::EventLoop& loop, std::chrono::milliseconds delay)
     : loop_(loop), delay_(delay) {}
 

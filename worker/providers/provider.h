@@ -56,11 +56,13 @@ struct LookupRequest {
   bool MayCall() const { return !may_call || may_call(); }
 };
 
-// The class of the failure of a question whose turn came when may_call said no: nobody was asked.
 // The class of a failure to read the pages of a subject: a fault of their hosts, and not of the
 // provider.
 inline constexpr std::string_view kLookupSiteUnread = "site_unread";
+
+// The failure of a question whose turn came when may_call said no: nobody was asked.
 inline constexpr std::string_view kLookupUnheld = "unheld";
+domain::Failure LookupUnheld();
 
 // The class of the failure of a call for which its lookup had less time left than the provider may
 // take by its settings: it says nothing about the provider.

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "config/lookup_config.h"
+#include "html/http_failure.h"
 
 namespace vedette::worker {
 namespace {
@@ -19,9 +20,8 @@ constexpr std::chrono::minutes kLogGap{1};
 // subject's page that cannot be read: a client that waits a second for what takes two, or names
 // dead pages, would otherwise have the provider left out for everybody (G10).
 bool IsOurs(const Failure& failure) {
-  return failure.error_class == "overloaded" || failure.error_class == "shutdown" ||
-         failure.error_class == kLookupUnheld || failure.error_class == kLookupOutOfTime ||
-         failure.error_class == kLookupSiteUnread;
+  return html::IsOfProcess(failure) || failure.error_class == kLookupUnheld ||
+         failure.error_class == kLookupOutOfTime || failure.error_class == kLookupSiteUnread;
 }
 
 Asked Skipped(const std::string& id, std::string_view why) {

@@ -175,8 +175,7 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
     const auto deps = deps_.lock();
     if (deps == nullptr) return;
     if (!request_.MayCall()) {
-      return done_(domain::Failure{
-          std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+      return done_(LookupUnheld());
     }
     const auto left = std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot());
     if (asked_ == urls_.size() || left <= milliseconds(0)) return done_(Nothing{});

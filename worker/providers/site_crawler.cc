@@ -26,15 +26,13 @@ void FetchHeld(html::Fetcher& fetcher, html::FetchRequest request,
     *refused = !may_call();
     return !*refused;
   };
-  fetcher.Fetch(
-      std::move(request), std::move(read),
-      [refused, done = std::move(done)](html::Fetched fetched) {
-        if (*refused && std::holds_alternative<domain::Failure>(fetched)) {
-          fetched = domain::Failure{
-              std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}};
-        }
-        done(std::move(fetched));
-      });
+  fetcher.Fetch(std::move(request), std::move(read),
+                [refused, done = std::move(done)](html::Fetched fetched) {
+                  if (*refused && std::holds_alternative<domain::Failure>(fetched)) {
+                    fetched = LookupUnheld();
+                  }
+                  done(std::move(fetched));
+                });
 }
 
 bool SaysNothing(const domain::Failure& failure) {
@@ -125,8 +123,7 @@ void SiteCrawler::Crawl::NextVisit() {
 
 void SiteCrawler::Crawl::AskRobots() {
   if (request_.may_call && !request_.may_call()) {
-    return End(domain::Failure{
-        std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+    return End(LookupUnheld());
   }
   robots_ = html::Robots();
   const bool is_asked = Fetch(visit().origins[origin_] + "/robots.txt",
@@ -155,8 +152,7 @@ void SiteCrawler::Crawl::OnRobots(html::Fetched fetched) {
 
 void SiteCrawler::Crawl::NextPage() {
   if (request_.may_call && !request_.may_call()) {
-    return End(domain::Failure{
-        std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+    return End(LookupUnheld());
   }
   while (pages_left_ > 0 && !next_.empty()) {
     const std::string url = std::move(next_.front());

@@ -401,8 +401,7 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
     const auto deps = deps_.lock();
     if (deps == nullptr) return;
     if (!request_.MayCall()) {
-      return done_(domain::Failure{
-          std::string(kLookupUnheld), "Nobody waits for the lookup any more.", true, {}});
+      return done_(LookupUnheld());
     }
     html::FetchRequest fetch;
     fetch.org_id = request_.org_id;

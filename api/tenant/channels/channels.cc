@@ -33,7 +33,6 @@ namespace {
 using domain::ChannelKind;
 using rest::Presence;
 
-constexpr std::size_t kWordCharsMax = 200;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400
 
 rest::CursorOf ChannelsOf(const Call& call, const base::Uuid& org_id) {
@@ -219,7 +218,7 @@ std::optional<std::vector<domain::NotificationType>> ReadEvents(rest::BodyReader
 
 std::optional<std::string> ReadDigest(rest::BodyReader* reader,
                                       const std::optional<ChannelKind>& kind) {
-  auto digest = reader->Text("digest", Presence::kOptional, 0, kWordCharsMax);
+  auto digest = reader->Text("digest", Presence::kOptional, 0, domain::kWordCharsMax);
   if (!digest || *digest == domain::kNoDigest) return digest;
   const auto read = domain::Digest::Read(*digest);
   if (const auto* fault = std::get_if<std::string>(&read)) {
@@ -279,7 +278,7 @@ rest::Handled CreateChannel(Call& call) {
   store::NewChannel channel;
   channel.name =
       reader.FilledText("name", Presence::kRequired, domain::kChannelNameCharsMax).value_or("");
-  const auto kind_name = reader.Text("kind", Presence::kRequired, 0, kWordCharsMax);
+  const auto kind_name = reader.Text("kind", Presence::kRequired, 0, domain::kWordCharsMax);
   const auto kind = kind_name ? domain::ParseChannelKind(*kind_name) : std::nullopt;
   if (kind_name && !kind) {
     reader.Refuse("kind", "Input should be " + domain::ChannelKindNames());
@@ -296,7 +295,7 @@ rest::Handled CreateChannel(Call& call) {
                                              domain::NotificationType::kFailed});
   channel.digest = ReadDigest(&reader, kind).value_or(std::string(domain::kNoDigest));
   channel.include_values = reader.Boolean("include_values", Presence::kOptional).value_or(true);
-  channel.locale = reader.Text("locale", Presence::kOptional, 1, kWordCharsMax);
+  channel.locale = reader.Text("locale", Presence::kOptional, 1, domain::kWordCharsMax);
   reader.Finish();
   problems.Check();
   channel.team_id = call.caller.team_id;
@@ -357,7 +356,7 @@ rest::Handled UpdateChannel(Call& call) {
   change.events = ReadEvents(&reader, &problems);
   change.digest = ReadDigest(&reader, found.kind);
   change.include_values = reader.Boolean("include_values", Presence::kOptional);
-  change.locale = reader.Text("locale", Presence::kOptional, 1, kWordCharsMax);
+  change.locale = reader.Text("locale", Presence::kOptional, 1, domain::kWordCharsMax);
   change.is_active = reader.Boolean("is_active", Presence::kOptional);
   if (change.is_active && !has_target) reader.Refuse("is_active", "A feed is read, and not paused");
   if (reader.Has("kind")) reader.Refuse("kind", "The kind is fixed: make another channel");

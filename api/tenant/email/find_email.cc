@@ -109,16 +109,6 @@ std::chrono::milliseconds TimeOf(const Call& call, const FindRoute& route) {
   return single ? lookups.find_deadline_ms : lookups.bulk_deadline_ms;
 }
 
-// Addresses are verified where a member may ask mail servers. Where none lives they are found all
-// the same, and end as UNKNOWN.
-domain::Lane LaneOf(const Call& call, const Ask& ask) {
-  const bool verifies = ask.request.verify_emails && call.parts.config.lookups.verifier == "smtp";
-  if (!verifies) return domain::Lane::kLookup;
-  return store::ReadServedLanes(call.session()).contains(domain::Lane::kSmtp)
-             ? domain::Lane::kSmtp
-             : domain::Lane::kLookup;
-}
-
 store::NewJob Compose(const Call& call, const FindRoute& route, const Ask& ask, domain::Lane lane) {
   const config::Config& config = call.parts.config;
   const bool single = route.shape == LeadShape::kSingle;
@@ -146,7 +136,9 @@ rest::Handled Find(Call& call, const FindRoute& route) {
     return std::move(*repeated);
   }
   if (auto answer = AnswerWithoutJob(call, route, ask)) return std::move(*answer);
-  const domain::Lane lane = LaneOf(call, ask);
+  const domain::Lane lane = ask.request.verify_emails
+                                ? VerifyingLane(call.parts.config, call.session())
+                                : domain::Lane::kLookup;
   return StartLookup(call, route.answering, TimeOf(call, route), Compose(call, route, ask, lane));
 }
 

@@ -21,6 +21,7 @@
 #include "config/parts.h"
 #include "domain/investigation/finding.h"
 #include "domain/money/money.h"
+#include "domain/text/limits.h"
 #include "domain/workflow/lookup_result.h"
 #include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
@@ -44,8 +45,6 @@ struct InvestigationBody {
 };
 
 using rest::Presence;
-
-constexpr std::size_t kNameCharsMax = 200;
 
 base::Json SeedLoc(std::size_t i, const char* key) {
   base::Json loc = base::Json::array({"body", "seeds", i});
@@ -116,7 +115,7 @@ InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t 
                                         rest::Problems* problems) {
   rest::BodyReader reader(members, problems);
   InvestigationBody body;
-  body.name = reader.Text("name", Presence::kOptional, 1, kNameCharsMax);
+  body.name = reader.Text("name", Presence::kOptional, 1, domain::kNameCharsMax);
   ReadSeeds(&reader, &body, problems);
   body.depth = reader.Integer("depth", Presence::kOptional, 1, kInvestigationDepthMax).value_or(1);
   body.findings_max = reader.Integer("findings_max", Presence::kOptional, 1, kFindingsMax)

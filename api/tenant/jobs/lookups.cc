@@ -14,7 +14,9 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/lookup_config.h"
 #include "config/parts.h"
+#include "domain/email/finders.h"
 #include "domain/money/money.h"
 #include "domain/workflow/lookup_result.h"
 #include "store/jobs/read.h"
@@ -143,6 +145,12 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
     };
   }
   return parts.waits.Park(std::move(place), std::move(wait), call.answer);
+}
+
+domain::Lane VerifyingLane(const config::Config& config, store::Session& session) {
+  const bool may_ask = config.lookups.verifier == domain::kOwnVerifier &&
+                       store::ReadServedLanes(session).contains(domain::Lane::kSmtp);
+  return may_ask ? domain::Lane::kSmtp : domain::Lane::kLookup;
 }
 
 rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused) {

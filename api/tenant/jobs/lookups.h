@@ -9,6 +9,7 @@
 #include "api/tenant/call.h"
 #include "base/json_text.h"
 #include "base/uuid.h"
+#include "config/config_fwd.h"
 #include "domain/job/job.h"
 #include "domain/workflow/lookup_result.h"
 #include "net/http_server.h"
@@ -55,6 +56,10 @@ rest::Handled WaitForResult(Call& call, WaitPlaces::Place place, const base::Uui
 // The result of a job that has ended already, as WaitForResult gives it.
 rest::Reply ResultReply(const Dependencies& parts, store::Session& session,
                         const store::Scope& scope, const base::Uuid& job_id);
+
+// The lane of a lookup that verifies addresses: that of mail servers where a member may ask them.
+// Where none lives addresses are found all the same, and end as UNKNOWN.
+domain::Lane VerifyingLane(const config::Config& config, store::Session& session);
 
 // 402: the estimate cannot be reserved. Counted.
 rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused);

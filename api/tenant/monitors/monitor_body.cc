@@ -23,16 +23,8 @@
 #include "domain/text/limits.h"
 
 namespace vedette::api {
-namespace {
-
-void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems) {
-  for (const auto& f : faults) problems->Add(f.loc, f.type, f.msg, f.input, f.ctx);
-}
-
-}  // namespace
-
 void CheckRules(const base::Json& rules, const base::Json& watched, rest::Problems* problems) {
-  AddFaults(domain::ValidateChangeRules(rest::BodyReader::Loc("rules"), rules, watched), problems);
+  problems->Add(domain::ValidateChangeRules(rest::BodyReader::Loc("rules"), rules, watched));
 }
 
 std::optional<base::Json> ReadRules(rest::BodyReader* reader, const base::Json& watched,
@@ -48,14 +40,14 @@ domain::RequestHeaders ReadHeaders(rest::BodyReader* reader, rest::Problems* pro
   if (headers == nullptr) return {};
   const auto faults =
       domain::ValidateRequestHeaders(rest::BodyReader::Loc("request_headers"), *headers);
-  AddFaults(faults, problems);
+  problems->Add(faults);
   return faults.empty() ? domain::ReadRequestHeaders(*headers) : domain::RequestHeaders();
 }
 
 std::optional<base::Json> ReadProbe(rest::BodyReader* reader, rest::Problems* problems) {
   const base::Json* probe = reader->Member("probe", rest::Presence::kOptional);
   if (probe == nullptr) return std::nullopt;
-  AddFaults(domain::ValidateProbeOptions(rest::BodyReader::Loc("probe"), *probe), problems);
+  problems->Add(domain::ValidateProbeOptions(rest::BodyReader::Loc("probe"), *probe));
   return probe->empty() ? std::nullopt : std::optional(*probe);
 }
 
@@ -126,12 +118,9 @@ void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has
 
 namespace {
 
-constexpr std::size_t kColumnCharsMax = 200;
 constexpr std::size_t kKeyColumnsMax = 64;
 constexpr std::size_t kDescriptionCharsMax = 10000;
 constexpr std::size_t kResearchPlanCharsMax = 20000;
-constexpr std::size_t kReasonCharsMax = 500;
-constexpr std::size_t kWordCharsMax = 200;
 constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by rule 8
 constexpr int kConfirmationsMax = 100;
 constexpr std::size_t kMeantCharsMax = 100;
@@ -160,9 +149,10 @@ void ReadKeyColumns(rest::BodyReader* reader, rest::Problems* problems,
   for (std::size_t i = 0; i < columns->size(); ++i) {
     const std::string& name = (*columns)[i];
     const base::Json item = base::Json::array({"body", "key_columns", i});
-    if (name.empty() || base::CountCharacters(name) > kColumnCharsMax) {
+    if (name.empty() || base::CountCharacters(name) > domain::kColumnCharsMax) {
       problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
-                    fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
+                    fmt::format("A column's name has 1 to {} characters", domain::kColumnCharsMax),
+                    name);
     } else if (!seen.insert(name).second) {
       problems->Add(item, "duplicate", "The column is named twice", name);
     }
@@ -172,9 +162,10 @@ void ReadKeyColumns(rest::BodyReader* reader, rest::Problems* problems,
 
 void CheckField(const std::string& name, const base::Json& description, rest::Problems* problems) {
   const base::Json item = base::Json::array({"body", "struct", rest::Shortened(name)});
-  if (name.empty() || base::CountCharacters(name) > kColumnCharsMax) {
+  if (name.empty() || base::CountCharacters(name) > domain::kColumnCharsMax) {
     problems->Add(item, name.empty() ? "string_too_short" : "string_too_long",
-                  fmt::format("A field's name has 1 to {} characters", kColumnCharsMax), name);
+                  fmt::format("A field's name has 1 to {} characters", domain::kColumnCharsMax),
+                  name);
   } else if (!description.is_string()) {
     problems->Add(item, "string_type", "Input should be a string: what to find", description);
   } else if (!domain::NormaliseValue(description)) {
@@ -247,11 +238,12 @@ void CheckRow(const base::Json& row, const base::Json& loc, const config::Limits
       item.push_back(rest::Shortened(name));
       problems->Add(item, "scalar_type", "Input should be a string, a number, true, false or null",
                     value);
-    } else if (name.empty() || base::CountCharacters(name) > kColumnCharsMax) {
+    } else if (name.empty() || base::CountCharacters(name) > domain::kColumnCharsMax) {
       base::Json item = loc;
       item.push_back(rest::Shortened(name));
       problems->Add(item, "column_name",
-                    fmt::format("A column's name has 1 to {} characters", kColumnCharsMax), name);
+                    fmt::format("A column's name has 1 to {} characters", domain::kColumnCharsMax),
+                    name);
     }
   }
   CheckRowBytes(row, loc, limits, problems);
@@ -317,7 +309,7 @@ std::optional<std::vector<domain::NotificationType>> ReadEventTypes(rest::BodyRe
 // A frequency or a schedule, not both.
 std::optional<std::string> ReadTimes(rest::BodyReader* reader, rest::Problems* problems,
                                      std::optional<domain::ScheduleOrder>* schedule) {
-  auto frequency = reader->Text("frequency", rest::Presence::kOptional, 0, kWordCharsMax);
+  auto frequency = reader->Text("frequency", rest::Presence::kOptional, 0, domain::kWordCharsMax);
   *schedule = ReadScheduleMember(reader, problems);
   if (*schedule && reader->Member("frequency", rest::Presence::kOptional) != nullptr) {
     reader->Refuse("schedule", "Give frequency or schedule, not both");
@@ -366,7 +358,7 @@ void ReadRowsOrHandle(rest::BodyReader* reader, const rest::JsonBody& body,
                       CreateBody* out) {
   const base::Json* rows = reader->Member("rows", rest::Presence::kOptional);
   out->resource_handle_id =
-      reader->Text("resource_handle_id", rest::Presence::kOptional, 0, kWordCharsMax);
+      reader->Text("resource_handle_id", rest::Presence::kOptional, 0, domain::kWordCharsMax);
   const bool has_handle =
       reader->Member("resource_handle_id", rest::Presence::kOptional) != nullptr;
   if ((rows != nullptr) == has_handle) {
@@ -432,9 +424,11 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   if (out.anchor_at && out.schedule) {
     reader.Refuse("anchor_at", "A schedule by the clock has no anchor");
   }
-  out.tier = reader.Text("tier", rest::Presence::kOptional, 0, kWordCharsMax).value_or(out.tier);
-  out.subject_type = reader.Text("subject_type", rest::Presence::kOptional, 0, kWordCharsMax)
-                         .value_or(out.subject_type);
+  out.tier =
+      reader.Text("tier", rest::Presence::kOptional, 0, domain::kWordCharsMax).value_or(out.tier);
+  out.subject_type =
+      reader.Text("subject_type", rest::Presence::kOptional, 0, domain::kWordCharsMax)
+          .value_or(out.subject_type);
   out.research_plan =
       reader.Text("research_plan", rest::Presence::kOptional, 0, kResearchPlanCharsMax);
   out.metadata_json =
@@ -442,7 +436,7 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
   out.webhook_url = reader.Text("webhook_url", rest::Presence::kOptional, 0, kUrlReadCharsMax);
   auto types = ReadEventTypes(&reader, problems);
   if (types) out.webhook_event_types = std::move(*types);
-  out.team_id = reader.Text("team_id", rest::Presence::kOptional, 0, kWordCharsMax);
+  out.team_id = reader.Text("team_id", rest::Presence::kOptional, 0, domain::kWordCharsMax);
   out.run_id = reader.Text("run_id", rest::Presence::kOptional, 1, domain::kRunIdCharsMax);
   out.confirm_after =
       reader.Integer("confirm_after", rest::Presence::kOptional, 1, kConfirmationsMax).value_or(1);
@@ -619,8 +613,9 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
   if (reader.Has("struct") && !reader.IsNull("struct")) {
     ReadStruct(&reader, rest::Presence::kOptional, limits, problems, &out.watched.emplace());
   }
-  out.tier = reader.Text("tier", rest::Presence::kOptional, 0, kWordCharsMax);
-  out.subject_type = reader.Text("subject_type", rest::Presence::kOptional, 0, kWordCharsMax);
+  out.tier = reader.Text("tier", rest::Presence::kOptional, 0, domain::kWordCharsMax);
+  out.subject_type =
+      reader.Text("subject_type", rest::Presence::kOptional, 0, domain::kWordCharsMax);
   if (reader.Has("rules")) out.rules.emplace(ReadRules(&reader, nullptr, problems));
   if (reader.Has("request_headers")) {
     auto headers = ReadHeaders(&reader, problems);
@@ -662,7 +657,7 @@ RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRole
   rest::BodyReader reader(body, problems);
   out.is_active = reader.Boolean("is_active", rest::Presence::kOptional);
   out.disabled_reason =
-      reader.Text("disabled_reason", rest::Presence::kOptional, 1, kReasonCharsMax);
+      reader.Text("disabled_reason", rest::Presence::kOptional, 1, domain::kReasonCharsMax);
   if (out.disabled_reason && out.is_active.value_or(true)) {
     reader.Refuse("disabled_reason", "Only what is_active false switches off has a reason");
   }

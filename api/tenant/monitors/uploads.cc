@@ -1,6 +1,7 @@
 #include "store/monitors/uploads.h"
 #include "base/json.h"
 #include "config/limits_config.h"
+#include "domain/text/limits.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,6 @@ constexpr std::size_t kPartBytes = 512 * 1024;
 constexpr std::size_t kPartJsonBytes = 8 * kPartBytes;
 constexpr int kPartRowsMax = 10000;
 constexpr std::size_t kColumnsMax = 1024;
-constexpr std::size_t kColumnCharsMax = 200;
 
 rest::Reply TooManyRows(std::int64_t max) {
   return rest::ErrorReply(413, "body_too_large",
@@ -80,9 +80,9 @@ std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns)
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].empty()) return fmt::format("column {} has no name", i + 1);
-    if (base::CountCharacters(columns[i]) > kColumnCharsMax) {
+    if (base::CountCharacters(columns[i]) > domain::kColumnCharsMax) {
       return fmt::format("the name of column {} is longer than {} characters", i + 1,
-                         kColumnCharsMax);
+                         domain::kColumnCharsMax);
     }
     if (!seen.insert(columns[i]).second) {
       return fmt::format("the column {} is there twice", rest::Quoted(columns[i]));

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/search/documents.h"
+#include "domain/text/limits.h"
 #include "store/search/exclusion_lists.h"
 
 namespace vedette::api {
@@ -44,8 +45,6 @@ namespace {
 namespace search = domain::search;
 using rest::Presence;
 
-constexpr std::size_t kNameCharsMax = 200;
-
 rest::Reply NoList() {
   return rest::NotFound("exclusion list");
 }
@@ -77,8 +76,8 @@ rest::Reply ShownOrGone(const std::optional<store::ExclusionList>& list) {
 
 rest::Handled CreateExclusionList(Call& call) {
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
-  const auto name = body.FilledText("name", Presence::kRequired, kNameCharsMax);
-  const auto type = body.Text("entity_type", Presence::kRequired, 0, kNameCharsMax);
+  const auto name = body.FilledText("name", Presence::kRequired, domain::kNameCharsMax);
+  const auto type = body.Text("entity_type", Presence::kRequired, 0, domain::kNameCharsMax);
   const auto mode = type ? search::ParseMode(*type) : std::nullopt;
   if (type && !mode) body.Refuse("entity_type", "Input should be 'people' or 'company'");
   body.Check();

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "api/kit/body.h"
+#include "api/kit/definition_rules.h"
 #include "api/tenant/features.h"
 #include "api/tenant/workflows/run_body.h"
 #include "api/tenant/workflows/workflow_calls.h"
@@ -292,7 +293,7 @@ store::NewJob JobOf(const RunContext& context, const store::WorkflowToRun& workf
 Source MakeSource(const RunContext& context, RunRequest request) {
   if (!request.override_faults.empty()) {
     rest::Problems problems;
-    AddFaults(request.override_faults, &problems);
+    problems.Add(request.override_faults);
     problems.Check();
   }
   const domain::BlockType& source = *request.definition.blocks.front().type;
@@ -317,8 +318,8 @@ rest::Reply InvalidHandle() {
 
 RunRequest BeginRequest(const RunContext& context, Definition definition,
                         const Json& specs_override) {
-  auto faults =
-      OverrideSpecs(specs_override, DefinitionRulesOf(context.config, context.policy), &definition);
+  auto faults = OverrideSpecs(specs_override,
+                              rest::DefinitionRulesOf(context.config, context.policy), &definition);
   domain::PlanRules rules = RulesNow(context, definition);
   const int part_rows = domain::PartRowsOf(definition, rules);
   const Json& specs = definition.blocks.front().specs;

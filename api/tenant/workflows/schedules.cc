@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "config/parts.h"
 #include "domain/monitor/timetable.h"
+#include "domain/text/limits.h"
 #include "domain/workflow/run_schedule.h"
 #include "store/jobs/start.h"
 #include "store/workflows/schedules.h"
@@ -29,8 +30,6 @@ namespace {
 
 using rest::BodyReader;
 using rest::Presence;
-
-constexpr std::size_t kWordCharsMax = 200;
 
 // The workflow that the path names; a 404. One that was deleted shows its schedules still, as they
 // say that it was.
@@ -75,14 +74,14 @@ void ReadTimesMembers(const base::Json& members, const domain::ScheduleOrder& st
                       BodyReader* reader, rest::Problems* problems, ScheduleBody* body) {
   const bool has_cron = reader->Member("cron", Presence::kOptional) != nullptr;
   const bool has_zone = reader->Member("time_zone", Presence::kOptional) != nullptr;
-  body->frequency = reader->Text("frequency", Presence::kOptional, 0, kWordCharsMax);
+  body->frequency = reader->Text("frequency", Presence::kOptional, 0, domain::kWordCharsMax);
   if (has_cron && body->frequency) {
     reader->Refuse("cron", "Give cron or frequency, not both");
   } else if (has_cron || (has_zone && !body->frequency && !stored.cron.empty())) {
     body->cron = stored;
     ReadCronAndZone(members, base::Json::array({"body"}), problems, &*body->cron);
-  } else if (reader->Text("time_zone", Presence::kOptional, 0, kWordCharsMax).value_or("UTC") !=
-             "UTC") {
+  } else if (reader->Text("time_zone", Presence::kOptional, 0, domain::kWordCharsMax)
+                 .value_or("UTC") != "UTC") {
     reader->Refuse("time_zone",
                    "A time zone goes with cron, not with a frequency: give cron instead of that");
   }
@@ -107,7 +106,7 @@ ScheduleBody ReadScheduleBody(const base::Json& members, Presence name,
   ScheduleBody body;
   body.name = reader.FilledText("name", name, domain::kScheduleNameCharsMax);
   ReadTimesMembers(members, stored, &reader, problems, &body);
-  if (const auto word = reader.Text("overlap", Presence::kOptional, 0, kWordCharsMax)) {
+  if (const auto word = reader.Text("overlap", Presence::kOptional, 0, domain::kWordCharsMax)) {
     body.overlap = domain::ParseOverlap(*word);
     if (!body.overlap) reader.Refuse("overlap", "Input should be skip, queue_one or allow");
   }

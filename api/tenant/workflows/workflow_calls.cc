@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/tenant/jobs/lookups.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -30,25 +31,6 @@ std::shared_ptr<const domain::Definition> KnownDefinitions::Read(const std::stri
   const std::lock_guard lock(mutex_);
   known_.Insert(json, definition);
   return definition;
-}
-
-domain::DefinitionRules DefinitionRulesOf(const config::Config& config,
-                                          const net::AddressPolicy& policy) {
-  domain::DefinitionRules rules;
-  rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {
-    const net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);
-    if (judged.url) return std::nullopt;
-    return judged.error->message;
-  };
-  rules.new_id = [] { return base::Uuid::V4().ToString(); };
-  rules.finders = config::FindersOf(config);
-  return rules;
-}
-
-void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems) {
-  for (const domain::ValidationFault& fault : faults) {
-    problems->Add(fault.loc, fault.type, fault.msg, fault.input, fault.ctx);
-  }
 }
 
 namespace {
@@ -120,9 +102,7 @@ domain::Lane LaneOf(const config::Config& config, store::Session& session,
   const base::Json& specs = planned.bound.specs;
   const auto verifies = specs.find("verify_emails");
   const bool is_asked = verifies == specs.end() || verifies->get<bool>();
-  const bool may_ask = is_asked && config.lookups.verifier == "smtp" &&
-                       store::ReadServedLanes(session).contains(domain::Lane::kSmtp);
-  return may_ask ? domain::Lane::kSmtp : domain::Lane::kLookup;
+  return is_asked ? VerifyingLane(config, session) : domain::Lane::kLookup;
 }
 
 rest::Handled SendArray(Call& call, std::string text, std::optional<std::string> next_cursor) {

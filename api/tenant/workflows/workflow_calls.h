@@ -38,13 +38,6 @@ class KnownDefinitions {
   base::RecentMap<std::string, std::shared_ptr<const domain::Definition>> known_{kKnownMax};
 };
 
-// The rules by which definitions of this process's clients are validated. Keeps a reference to the
-// address policy.
-domain::DefinitionRules DefinitionRulesOf(const config::Config& config,
-                                          const net::AddressPolicy& policy);
-
-void AddFaults(const domain::ValidationFaults& faults, rest::Problems* problems);
-
 // What the configuration says of the blocks of a run.
 
 // What a row of the block costs with these specs, in millicredits.
@@ -57,8 +50,7 @@ std::optional<std::int64_t> ListPriceMc(const config::Config& config,
 // What the block is stored with: its specs, and what of the configuration the run keeps.
 domain::BoundSpecs WithTerms(const config::Config& config, const domain::PlannedBlock& planned);
 
-// Addresses are verified where a member may ask mail servers; without one they are looked up all
-// the same, and end as UNKNOWN.
+// The lane of a block with these specs; one that verifies addresses has VerifyingLane.
 domain::Lane LaneOf(const config::Config& config, store::Session& session,
                     const domain::PlannedBlock& planned);
 

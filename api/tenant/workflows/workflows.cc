@@ -1,6 +1,8 @@
 #include "store/workflows/workflows.h"
 #include "api/kit/body.h"
+#include "api/kit/definition_rules.h"
 #include "base/json.h"
+#include "domain/text/limits.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +23,6 @@ namespace {
 
 using rest::Presence;
 
-constexpr std::size_t kNameCharsMax = 200;
 constexpr std::size_t kDescriptionCharsMax = 10'000;
 // Longer ones are no strings to look for.
 constexpr std::size_t kTemplateKeyCharsRead = 10'000;
@@ -37,9 +38,9 @@ std::optional<std::string> ReadDefinitionMember(const Call& call, rest::BodyRead
   const base::Json* given = reader->Member("workflow_definition", presence);
   if (given == nullptr) return std::nullopt;
   auto read = domain::ReadDefinition(*given, rest::BodyReader::Loc("workflow_definition"),
-                                     DefinitionRulesOf(call.parts.config, call.parts.policy));
+                                     rest::DefinitionRulesOf(call.parts.config, call.parts.policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
-    AddFaults(*faults, problems);
+    problems->Add(*faults);
     return std::nullopt;
   }
   return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
@@ -68,11 +69,12 @@ Beginning ReadBeginning(const Call& call, rest::BodyReader* reader, rest::Proble
 std::string DefinitionOfTemplate(const Call& call, const std::string& key) {
   const auto found = FindTemplate(call, key);
   if (!found) throw rest::Refusal(rest::NotFound("template"));
-  const auto read = domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
-                                           DefinitionRulesOf(call.parts.config, call.parts.policy));
+  const auto read =
+      domain::ReadDefinition(found->definition, rest::BodyReader::Loc("template_key"),
+                             rest::DefinitionRulesOf(call.parts.config, call.parts.policy));
   if (const auto* faults = std::get_if<domain::ValidationFaults>(&read)) {
     rest::Problems problems;
-    AddFaults(*faults, &problems);
+    problems.Add(*faults);
     problems.Check();
   }
   return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
@@ -157,7 +159,7 @@ rest::Handled CreateWorkflow(Call& call) {
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
   rest::BodyReader reader(json.members, &problems);
-  const auto name = reader.FilledText("workflow_name", Presence::kRequired, kNameCharsMax);
+  const auto name = reader.FilledText("workflow_name", Presence::kRequired, domain::kNameCharsMax);
   const auto description =
       reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
   Beginning begin = ReadBeginning(call, &reader, &problems);
@@ -231,7 +233,7 @@ rest::Handled UpdateWorkflow(Call& call) {
   reader.RefuseNull("workflow_name", "string");
   reader.RefuseNull("workflow_description", "string");
   reader.RefuseNull("workflow_definition", "dict");
-  change.name = reader.FilledText("workflow_name", Presence::kOptional, kNameCharsMax);
+  change.name = reader.FilledText("workflow_name", Presence::kOptional, domain::kNameCharsMax);
   change.description =
       reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
   change.definition_json = ReadDefinitionMember(call, &reader, Presence::kOptional, &problems);

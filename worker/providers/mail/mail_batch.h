@@ -35,8 +35,6 @@ class MailBatch {
 
   // Whether another address fits: the control and postmaster keep their places.
   bool HasRoom() const;
-  // Addresses that wait to be asked.
-  bool HasQueued() const { return !queued_.empty(); }
   void Add(AskId id, net::SmtpPath path);
   // An address that was accepted on an earlier connection to the same host, which took one
   // recipient alone or hung up before the control. Its control is asked here.
