@@ -14,7 +14,7 @@
 namespace vedette::domain {
 namespace {
 
-constexpr std::size_t kNameCharsMax = 64;
+constexpr std::size_t kZoneNameCharsMax = 64;
 
 date::local_seconds ToDate(std::chrono::local_seconds local) {
   return date::local_seconds(local.time_since_epoch());
@@ -82,7 +82,7 @@ std::optional<TimeZone> TimeZone::Find(std::string_view name) {
 std::vector<std::string> TimeZone::Closest(std::string_view name, std::size_t count) {
   const date::tzdb* database = Database();
   if (database == nullptr) return {};
-  const std::string sought = Folded(name.substr(0, kNameCharsMax));
+  const std::string sought = Folded(name.substr(0, kZoneNameCharsMax));
   std::vector<std::pair<std::size_t, std::string>> names;
   for (const date::time_zone& zone : database->zones) {
     if (IsCopy(zone.name())) continue;

@@ -10,6 +10,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "domain/text/limits.h"
 #include "domain/text/name_table.h"
 
 namespace vedette::domain::search {
@@ -19,7 +20,6 @@ constexpr std::array<std::string_view, kModeCount> kModeNames = {"people", "comp
 constexpr std::array<std::string_view, 6> kTypeNames = {"keyword", "text",    "long",
                                                         "double",  "boolean", "date"};
 constexpr std::size_t kNearMax = 3;
-constexpr std::size_t kNameCharsMax = 200;
 constexpr std::size_t kFieldsMax = 1000;
 
 [[noreturn]] void Refuse(std::string_view field, std::string_view why) {

@@ -13,7 +13,7 @@ namespace vedette::domain {
 namespace {
 
 constexpr std::string_view kKeyUse = "vedette download 1";
-constexpr std::size_t kNameCharsMax = 40;
+constexpr std::size_t kFileNameCharsMax = 40;
 constexpr std::size_t kIdCharsShown = 8;
 
 std::string Sign(std::string_view run_id, std::string_view block, std::string_view format,
@@ -89,7 +89,7 @@ std::string ResultFileName(std::string_view workflow_name, int sequence_number,
                            std::string_view block_name, const ResultFile& file) {
   std::string name;
   for (const char c : workflow_name) {
-    if (name.size() == kNameCharsMax) break;
+    if (name.size() == kFileNameCharsMax) break;
     const bool plain = base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || c == '_' || c == '-';
     // A character of several bytes leaves one.
     if (plain || !base::ContinuesCharacter(c)) name += plain ? c : '_';
