@@ -108,7 +108,8 @@ rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding
   }
   if (token.organisation) {
     const auto team_id = token.team ? base::Uuid::Parse(*token.team) : std::nullopt;
-    if (token.team.has_value() == team_id.has_value()) {
+    // The team must be there where it is asked for, as in a bearer token.
+    if (call.parts.config.oidc.team_claim.empty() || team_id) {
       store::ClaimMembership(call.session(), call.parts.clock, email, *token.organisation, team_id,
                              AuditOfMember(call, base::Uuid{}, email, "member.claim"));
     }

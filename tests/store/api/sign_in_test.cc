@@ -411,6 +411,22 @@ TEST_F(ApiProviderSignIn, NobodyIsMadeAMemberWhoWasNotInvitedOrNamed) {
   EXPECT_EQ(Ask("GET", "/account/members").body["members"][0]["by_provider"], true);
 }
 
+TEST_F(ApiProviderSignIn, ATokenWithoutTheTeamMakesNobodyAMemberOfTheWholeOrganisation) {
+  config.oidc.team_claim = "team";
+  const std::string team = NewTeam(acme.org_id);
+  const std::string foreign = NewTeam(NewTenant("other").org_id);
+  for (const Json& none : {Json(nullptr), Json(""), Json(5), Json("no id"), Json(foreign),
+                           Json::array({team}), Json(std::string(256, 'x'))}) {
+    EXPECT_EQ(Place(Return(Begin(), {{"org", acme.org_id}, {"team", none}})),
+              "/dashboard#/sorry/unknown")
+        << none;
+  }
+  EXPECT_EQ(Place(Return(Begin(), {{"org", acme.org_id}})), "/dashboard#/sorry/unknown");
+  const Reply named = Return(Begin(), {{"org", acme.org_id}, {"team", team}});
+  EXPECT_TRUE(With("GET", "/dashboard/session", SessionOf(named)).body["team"].is_string());
+  EXPECT_EQ(Sql("select string_agg(team_id::text, ' ') from org_user"), team);
+}
+
 TEST_F(ApiProviderSignIn, AnInvitationIsTakenByItsOwnAddressAlone) {
   const std::string token = Invite("ada@example.com", "owner");
   EXPECT_EQ(Place(Return(Begin({{"invitation", token}}), {{"email", "eve@example.com"}})),
