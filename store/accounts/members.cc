@@ -22,6 +22,7 @@ std::string HashOf(std::string_view token) {
 struct LockedMembers {
   std::optional<domain::MemberRole> role;  // empty: he is no member
   std::optional<base::Uuid> team_id;       // of the member
+  bool by_provider = false;                // likewise
   bool other_owner = false;                // whether somebody else is one
 
   bool last_owner() const { return role == domain::MemberRole::kOwner && !other_owner; }
@@ -32,10 +33,13 @@ LockedMembers LockMembers(Transaction& tx, const base::Uuid& org_id, const std::
     std::string user_id;
     domain::MemberRole role{};
     std::optional<base::Uuid> team_id;
-    Columns(row).Into("user_id"_a = &user_id, "role"_a = &role, "team_id"_a = &team_id);
+    bool by_provider = false;
+    Columns(row).Into("user_id"_a = &user_id, "role"_a = &role, "team_id"_a = &team_id,
+                      "by_provider"_a = &by_provider);
     if (user_id == email) {
       locked.role = role;
       locked.team_id = team_id;
+      locked.by_provider = by_provider;
     } else if (role == domain::MemberRole::kOwner) {
       locked.other_owner = true;
     }
@@ -100,7 +104,7 @@ std::optional<Invitation> FindInvitationBy(Session& session, const std::string& 
         .Into("org_id"_a = &found.org_id, "email"_a = &found.email, "role"_a = &found.role,
               "organisation"_a = &found.organisation, "lives_at"_a = &place.lives_at,
               "moving_until"_a = &place.moving_until, "password"_a = &found.password,
-              "has_passkey"_a = &found.has_passkey);
+              "has_passkey"_a = &found.has_passkey, "by_provider"_a = &found.by_provider);
     CheckIsHere(place);
     return found;
   });
@@ -142,6 +146,7 @@ Acceptance AcceptInvitation(Session& session, const base::Clock& clock,
     Columns(found.at(0)).Into("org_id"_a = &org_id, "email"_a = &email);
     HoldHere(tx, org_id);
     const LockedMembers locked = LockMembers(tx, org_id, email);
+    if (locked.by_provider && !shows.by_provider) return Acceptance::kByProvider;
     const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
     if (taken.empty()) return Acceptance::kGone;
     domain::MemberRole role{};
@@ -183,17 +188,23 @@ bool WithdrawInvitation(Session& session, const base::Clock& clock, const base::
   });
 }
 
+std::vector<Membership> MembershipsOf(Transaction& tx, const std::string& email) {
+  std::vector<Membership> all;
+  for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
+    Membership& one = all.emplace_back();
+    Columns(row).Into("org_id"_a = &one.org_id, "lives_at"_a = &one.lives_at,
+                      "organisation"_a = &one.organisation, "role"_a = &one.role,
+                      "by_provider"_a = &one.by_provider);
+  }
+  return all;
+}
+
 Person FindPerson(Session& session, const std::string& email) {
   return InTransaction(session, [&](Transaction& tx) {
     Person person;
     const auto rows = tx.Exec<"password_get">("email"_a = email);
     if (!rows.empty()) person.password = ReadOne<std::string>(rows);
-    for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
-      Membership& one = person.memberships.emplace_back();
-      Columns(row).Into("org_id"_a = &one.org_id, "lives_at"_a = &one.lives_at,
-                        "organisation"_a = &one.organisation, "role"_a = &one.role,
-                        "by_provider"_a = &one.by_provider);
-    }
+    person.memberships = MembershipsOf(tx, email);
     return person;
   });
 }
@@ -278,15 +289,12 @@ MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const bas
 }
 
 void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                   const std::string& user_id, AuditEntry audit) {
+                   const std::string& user_id, bool by_provider, AuditEntry audit) {
   audit.target = user_id;
   InTransaction(session, [&](Transaction& tx) {
     std::set<base::Uuid> organisations{org_id};
-    for (const auto& row : tx.Exec<"membership_all">("email"_a = user_id)) {
-      base::Uuid one;
-      std::optional<std::string> lives_at;
-      Columns(row).Into("org_id"_a = &one, "lives_at"_a = &lives_at);
-      if (!lives_at) organisations.insert(one);
+    for (const Membership& one : MembershipsOf(tx, user_id)) {
+      if (!one.lives_at && (by_provider || !one.by_provider)) organisations.insert(one.org_id);
     }
     for (const base::Uuid& one : organisations) {
       tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(one, user_id));
@@ -308,8 +316,8 @@ std::optional<OwnSession> FindSession(Session& session, std::string_view token) 
     Columns(rows.at(0))
         .Into("id"_a = &own.id, "user_id"_a = &own.user_id, "created_at"_a = &created_at,
               "expires_at"_a = &own.expires_at, "role"_a = &own.role,
-              "organisation"_a = &own.organisation, "team_id"_a = &team_id, "team"_a = &team,
-              "moment"_a = &moment);
+              "by_provider"_a = &own.by_provider, "organisation"_a = &own.organisation,
+              "team_id"_a = &team_id, "team"_a = &team, "moment"_a = &moment);
     own.age = moment - created_at;
     if (team_id) own.team = TeamName{*team_id, team.value_or("")};
     return own;

@@ -53,6 +53,7 @@ struct Invitation {
   std::string organisation;             // its name
   std::optional<std::string> password;  // as stored, of who has one already
   bool has_passkey = false;             // likewise
+  bool by_provider = false;             // he is a member whom the provider alone lets in
 
   // Whether a holder of the link alone is let in: he says what he signs in with from then on.
   bool is_new() const { return !password && !has_passkey; }
@@ -76,6 +77,8 @@ enum class Acceptance {
   // looked up, or its passkey could not be kept, and the invitation is spent.
   kGone,
   kLastOwner,  // it would take the organisation's last owner away, and is spent
+  // Its holder is a member by the identity provider, which alone lets him in; the invitation stays.
+  kByProvider,
 };
 // Takes the invitation and makes its holder a member. Of two calls with one token one is kDone.
 // Other invitations of the address to the organisation end. Throws OrganisationAway, and the
@@ -109,6 +112,8 @@ struct Person {
   std::optional<std::string> password;  // as stored
   std::vector<Membership> memberships;
 };
+// Memberships of a person, read in a transaction that goes on; the oldest first.
+std::vector<Membership> MembershipsOf(Transaction& tx, const std::string& email);
 // Without anything where nobody has the address.
 Person FindPerson(Session& session, const std::string& email);
 
@@ -152,9 +157,10 @@ MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const bas
                            const std::string& email, AuditEntry audit);
 
 // Ends the sessions of the user in this organisation, and in all others here of which he is a
-// member.
+// member; in those that the identity provider opens only where it has let him in (`by_provider`):
+// another may have taken the address before its owner.
 void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                   const std::string& user_id, AuditEntry audit);
+                   const std::string& user_id, bool by_provider, AuditEntry audit);
 
 // The session that a token is of.
 struct OwnSession {
@@ -163,6 +169,7 @@ struct OwnSession {
   base::Timestamp expires_at;
   std::chrono::microseconds age{};
   std::optional<domain::MemberRole> role;  // empty: a user of the operator's dashboard
+  bool by_provider = false;                // of a member whom the identity provider alone lets in
   std::string organisation;                // its name
   std::optional<TeamName> team;            // of a member that is limited to one
 };

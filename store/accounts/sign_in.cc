@@ -7,6 +7,7 @@
 #include "domain/auth/cell.h"
 #include "domain/auth/principal.h"
 #include "store/accounts/auth.h"
+#include "store/accounts/members.h"
 #include "store/place.h"
 #include "store/sql.h"
 
@@ -41,29 +42,27 @@ std::optional<Binding> Take(Transaction& tx, OneTimePurpose purpose, std::string
                                              "purpose"_a = static_cast<int>(purpose)));
 }
 
-// The organisations of which a person is a member.
-std::vector<base::Uuid> OrganisationsOf(Transaction& tx, const std::string& email) {
-  std::vector<base::Uuid> all;
-  for (const auto& row : tx.Exec<"membership_all">("email"_a = email)) {
-    Columns(row).Into("org_id"_a = &all.emplace_back());
-  }
-  return all;
+bool IsOneOf(const std::vector<Membership>& all, const base::Uuid& org_id) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Membership& one) { return one.org_id == org_id; });
 }
 
 // Whether a link to a new password is good still: its person may have gone, or have become a member
 // elsewhere, since it was made.
 bool MayReset(Transaction& tx, OneTimePurpose purpose, const Binding& binding) {
   if (!binding.email || !binding.org_id) return false;
-  const auto all = OrganisationsOf(tx, *binding.email);
-  if (std::find(all.begin(), all.end(), *binding.org_id) == all.end()) return false;
+  const auto all = MembershipsOf(tx, *binding.email);
+  if (!IsOneOf(all, *binding.org_id)) return false;
   return purpose == OneTimePurpose::kReset || all.size() == 1;
 }
 
-// Another password, after which nobody is signed in by the one before.
+// Another password, after which nobody is signed in by the one before. No password signs in where
+// the identity provider does: who has one may be a stranger who took the address first.
 void SetPassword(Transaction& tx, const std::string& email, const std::string& password) {
   tx.Exec<"password_change">("email"_a = email, "password"_a = password);
-  for (const base::Uuid& org_id : OrganisationsOf(tx, email)) {
-    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, email));
+  for (const Membership& one : MembershipsOf(tx, email)) {
+    if (one.by_provider) continue;
+    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(one.org_id, email));
   }
   for (const auto purpose : {OneTimePurpose::kChoice, OneTimePurpose::kReset,
                              OneTimePurpose::kOwnerReset, OneTimePurpose::kPasskeyNew}) {
@@ -194,8 +193,8 @@ ResetLink MakeReset(Session& session, const base::Clock& clock, const base::Uuid
   audit.target = email;
   link.kind = InTransaction(session, [&](Transaction& tx) {
     tx.Exec<"ways_lock">("email"_a = email);
-    const auto all = OrganisationsOf(tx, email);
-    if (std::find(all.begin(), all.end(), org_id) == all.end()) return Kind::kNotFound;
+    const auto all = MembershipsOf(tx, email);
+    if (!IsOneOf(all, org_id)) return Kind::kNotFound;
     if (order.by_owner && all.size() > 1) return Kind::kElsewhere;
     for (const auto purpose : {OneTimePurpose::kReset, OneTimePurpose::kOwnerReset}) {
       tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(purpose), "email"_a = email);

@@ -19,7 +19,8 @@ delete from invitation where org_id = @org_id and email = @email
 
 -- name: invitation_find
 select i.org_id, i.email, i.role, o.name as organisation, o.lives_at, o.moving_until, p.password,
-  exists (select from passkey k where k.email = i.email) as has_passkey
+  exists (select from passkey k where k.email = i.email) as has_passkey,
+  exists (select from org_user u where u.org_id = i.org_id and u.user_id = i.email and u.by_provider) as by_provider
 from invitation i
 join organisation o on o.id = i.org_id
 left join member_password p on p.email = i.email
@@ -59,11 +60,11 @@ where u.user_id = @email and u.role is not null
 order by u.created_at, u.org_id
 
 -- name: membership_put
--- A member of old has the role and the team of the invitation.
+-- A member of old has the role and the team of the invitation. What the provider has given, it alone opens from then on.
 insert into org_user (org_id, user_id, role, team_id, by_provider)
 values (@org_id, @email, @role, @team_id, @by_provider)
 on conflict (org_id, user_id) do update
-set role = excluded.role, team_id = excluded.team_id, by_provider = excluded.by_provider
+set role = excluded.role, team_id = excluded.team_id, by_provider = org_user.by_provider or excluded.by_provider
 
 -- name: membership_claim
 -- The organisation that the identity provider has named, by its external id or as @claimed_id by its id. Who is a member
@@ -90,7 +91,7 @@ order by u.user_id
 
 -- name: members_lock
 -- All owners, so that two who remove each other wait for one another.
-select user_id, role, team_id from org_user
+select user_id, role, team_id, by_provider from org_user
 where org_id = @org_id and role is not null order by user_id for update
 
 -- name: membership_hold
@@ -104,7 +105,7 @@ returning user_id
 
 -- name: membership_session
 -- The user of a session, for its own dashboard.
-select t.id, t.user_id, t.created_at, t.expires_at, u.role, o.name as organisation, m.id as team_id, m.name as team,
+select t.id, t.user_id, t.created_at, t.expires_at, u.role, coalesce(u.by_provider, false) as by_provider, o.name as organisation, m.id as team_id, m.name as team,
   now() as moment
 from access_token t
 join organisation o on o.id = t.org_id

@@ -69,14 +69,18 @@ export async function invitation(token, entered) {
   const password = passwordInput(known ? 'current-password' : 'new-password');
   const take = async shown => entered(await ask('POST', '/dashboard/invitation/take', {token, ...shown}));
   const byNew = async () => take({passkey: await makePasskey(await ask('POST', '/dashboard/invitation/passkey', {token}))});
-  return h('div', null, h('h2', null, `Join ${found.organisation}`),
-    h('p', null, `${found.email} is invited as ${found.role}.`),
+  const head = [h('h2', null, `Join ${found.organisation}`), h('p', null, `${found.email} is invited as ${found.role}.`)];
+  const byProvider = ways.provider && button(`Join with ${ways.provider}`, () => goToProvider(token));
+  if (found.by_provider) {
+    return h('div', null, head, h('p', null, 'You are a member by the identity provider, which alone lets you in.'), h('p', {class: 'buttons'}, byProvider));
+  }
+  return h('div', null, head,
     (!known || found.has_password) && form([field(known ? 'Your password' : 'A password for the next time', password,
       !known && 'At least 12 characters.')], 'Join', () => take({password: password.value})),
     h('p', {class: 'buttons'},
       ways.passkeys && !known && button('Join with a new passkey instead', byNew),
       ways.passkeys && found.has_passkey && button('Join with your passkey', async () => take({own_passkey: await showPasskey(found.email)})),
-      ' ', ways.provider && button(`Join with ${ways.provider}`, () => goToProvider(token))));
+      ' ', byProvider));
 }
 
 // The link to a new password.

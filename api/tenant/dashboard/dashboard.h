@@ -38,6 +38,8 @@ std::optional<base::Uuid> ReadTeam(rest::BodyReader* body);
 
 rest::Reply WrongPassword();  // 401
 rest::Reply LastOwner();      // 409: what would take the organisation's last owner away
+// 409: another way of signing in where the identity provider alone lets in.
+rest::Reply ByProvider(std::string_view what_to_do);
 // Whether the path's first parameter is the address of a member.
 bool NamesAMember(Call& call);
 // To the token of a link that is no good any more: 404, or 421 where another cell gave it out.

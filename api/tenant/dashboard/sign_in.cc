@@ -253,6 +253,13 @@ Own FindOwn(Call& call) {
   throw rest::Refusal(rest::NotFound("session: this request was made with another credential"));
 }
 
+rest::Reply ByProvider(std::string_view what_to_do) {
+  return rest::ErrorReply(
+      409, "by_provider",
+      fmt::format("the identity provider has made this a membership, and alone opens it: {}",
+                  what_to_do));
+}
+
 store::OwnSession FindOwnMember(Call& call) {
   store::OwnSession own = FindOwn(call).session;
   if (own.role) return own;
@@ -342,7 +349,8 @@ rest::Handled ShowInvitation(Call& call) {
                                {"email", found->email},
                                {"role", domain::MemberRoleName(found->role)},
                                {"has_password", found->password.has_value()},
-                               {"has_passkey", found->has_passkey}});
+                               {"has_passkey", found->has_passkey},
+                               {"by_provider", found->by_provider}});
 }
 
 rest::Handled TakeInvitation(Call& call) {
@@ -360,6 +368,8 @@ rest::Handled TakeInvitation(Call& call) {
       return NoLink(call, taken.token, store::kInvitationPrefix);
     case store::Acceptance::kLastOwner:
       return LastOwner();
+    case store::Acceptance::kByProvider:
+      return ByProvider("join by it, or ask an owner to remove you first");
     case store::Acceptance::kDone:
       break;
   }
@@ -404,7 +414,7 @@ rest::Handled ListOwnSessions(Call& call) {
 rest::Handled SignOutEverywhere(Call& call) {
   const store::OwnSession own = FindOwn(call).session;
   store::EndSessionsOf(call.session(), call.parts.clock, call.caller.org_id, own.user_id,
-                       AuditOf(call, "session.end_all"));
+                       own.by_provider, AuditOf(call, "session.end_all"));
   return SignedOut();
 }
 

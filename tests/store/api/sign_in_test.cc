@@ -449,6 +449,45 @@ TEST_F(ApiProviderSignIn, APasswordDoesNotOpenWhatTheProviderHasOpened) {
   EXPECT_EQ(Place(Return(Begin())), "/dashboard#/choose");
 }
 
+// Nor does a link that the real owner takes himself, with a passkey beside the stranger's password.
+TEST_F(ApiProviderSignIn, ALinkDoesNotTakeAMembershipFromTheProvider) {
+  const Tenant other = NewTenant("other");
+  ASSERT_EQ(Take(Invite("ada@example.com", "viewer", nullptr, other.key)).status, 200);
+  Return(Begin({{"invitation", Invite("ada@example.com", "member")}}));
+  const std::string token = Invite("ada@example.com", "owner");
+  EXPECT_EQ(Post("/dashboard/invitation", Json{{"token", token}}).body["by_provider"], true);
+  EXPECT_EQ(Take(token).error(), "by_provider");
+  EXPECT_EQ(Place(Return(Begin({{"invitation", token}}))), "/dashboard") << "the link is good";
+  EXPECT_EQ(Sql("select string_agg(concat(role, by_provider), ' ' order by role) from org_user"),
+            "0f 2t");
+  EXPECT_EQ(SignIn("ada@example.com").body["org_id"], other.org_id);
+}
+
+TEST_F(ApiProviderSignIn, AStrangersSessionEndsNoneThatTheProviderHasOpened) {
+  const Tenant other = NewTenant("other");
+  ASSERT_EQ(Take(Invite("ada@example.com", "viewer", nullptr, other.key)).status, 200);
+  const Headers ada =
+      SessionOf(Return(Begin({{"invitation", Invite("ada@example.com", "owner")}})));
+  const auto entries = [&] {
+    return Sql("select count(*) from audit where org_id = '" + acme.org_id + "'");
+  };
+  const std::string before = entries();
+  const Reply changed =
+      With("POST", "/dashboard/password", Changes(SignIn("ada@example.com")),
+           Json{{"current_password", kPassword}, {"password", "another one of them"}}.dump());
+  ASSERT_EQ(changed.status, 200) << changed.raw.body;
+  ASSERT_EQ(With("DELETE", "/dashboard/sessions", Changes(changed)).status, 200);
+  const Reply mine = With("GET", "/dashboard/session", ada);
+  ASSERT_EQ(mine.status, 200) << mine.raw.body;
+  EXPECT_EQ(entries(), before);
+  // By the provider he ends all that he has.
+  const Reply theirs = SignIn("ada@example.com", "another one of them");
+  Headers changes = ada;
+  changes.emplace_back("x-csrf-token", mine.body["csrf_token"].get<std::string>());
+  ASSERT_EQ(With("DELETE", "/dashboard/sessions", changes).status, 200);
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(theirs)).status, 401);
+}
+
 TEST_F(ApiProviderSignIn, TheAnswerCountsOnceAndInTheBrowserThatAsked) {
   Take(Invite("ada@example.com", "viewer"));
   const Begun begun = Begin();
