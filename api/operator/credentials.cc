@@ -160,6 +160,11 @@ rest::Handled PostReset(Call& call) {
   const auto link = store::MakeReset(call.session(), call.parts.clock, call.Id(0), email,
                                      {.cell = call.parts.config.cell.id},
                                      AuditOf(call, "password.reset_link", reason));
+  if (link.kind == store::ResetLink::Kind::kByProvider) {
+    return rest::ErrorReply(409, "by_provider",
+                            "the identity provider alone lets this member in: no password of his "
+                            "is needed");
+  }
   if (link.kind != store::ResetLink::Kind::kDone) {
     return rest::NotFound("member of this organisation");
   }

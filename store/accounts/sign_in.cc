@@ -42,9 +42,11 @@ std::optional<Binding> Take(Transaction& tx, OneTimePurpose purpose, std::string
                                              "purpose"_a = static_cast<int>(purpose)));
 }
 
-bool IsOneOf(const std::vector<Membership>& all, const base::Uuid& org_id) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Membership& one) { return one.org_id == org_id; });
+// That of the organisation; null where there is none.
+const Membership* Find(const std::vector<Membership>& all, const base::Uuid& org_id) {
+  const auto one =
+      std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.org_id == org_id; });
+  return one == all.end() ? nullptr : &*one;
 }
 
 // Whether a link to a new password is good still: its person may have gone, or have become a member
@@ -52,7 +54,8 @@ bool IsOneOf(const std::vector<Membership>& all, const base::Uuid& org_id) {
 bool MayReset(Transaction& tx, OneTimePurpose purpose, const Binding& binding) {
   if (!binding.email || !binding.org_id) return false;
   const auto all = MembershipsOf(tx, *binding.email);
-  if (!IsOneOf(all, *binding.org_id)) return false;
+  const Membership* own = Find(all, *binding.org_id);
+  if (own == nullptr || own->by_provider) return false;
   return purpose == OneTimePurpose::kReset || all.size() == 1;
 }
 
@@ -194,7 +197,9 @@ ResetLink MakeReset(Session& session, const base::Clock& clock, const base::Uuid
   link.kind = InTransaction(session, [&](Transaction& tx) {
     tx.Exec<"ways_lock">("email"_a = email);
     const auto all = MembershipsOf(tx, email);
-    if (!IsOneOf(all, org_id)) return Kind::kNotFound;
+    const Membership* own = Find(all, org_id);
+    if (own == nullptr) return Kind::kNotFound;
+    if (own->by_provider) return Kind::kByProvider;
     if (order.by_owner && all.size() > 1) return Kind::kElsewhere;
     for (const auto purpose : {OneTimePurpose::kReset, OneTimePurpose::kOwnerReset}) {
       tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(purpose), "email"_a = email);

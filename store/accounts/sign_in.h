@@ -93,8 +93,8 @@ std::optional<Binding> TakeOneTimeSecret(Session& session, OneTimePurpose purpos
 // A link to a new password for a member, which takes the place of one that was made before.
 struct ResetLink {
   // kElsewhere: he is a member of another organisation, too, which an owner of this one must not
-  // open.
-  enum class Kind { kDone, kNotFound, kElsewhere };
+  // open. kByProvider: no password lets him in here, as the identity provider does.
+  enum class Kind { kDone, kNotFound, kElsewhere, kByProvider };
   Kind kind = Kind::kDone;
   std::string token;  // readable only here
   base::Timestamp expires_at;

@@ -109,10 +109,12 @@ function passwordForm(has) {
 
 // What one signs in with oneself.
 export async function ways() {
-  const [{passkeys: all, has_password: has}, {passkeys: possible}] = await Promise.all([ask('GET', '/dashboard/passkeys'), waysIn()]);
+  const [{passkeys: all, has_password: has, by_provider: byProvider}, {passkeys: possible}] =
+    await Promise.all([ask('GET', '/dashboard/passkeys'), waysIn()]);
   const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
   const name = h('input', {required: true, maxlength: 100, placeholder: 'My laptop'});
   return h('div', null, h('h2', null, 'Signing in'),
+    byProvider && h('p', null, 'The identity provider alone lets you in here: you need neither a passkey nor a password.'),
     h('h3', null, 'Passkeys'),
     table('Yours', [
       ['Name', k => k.name],
@@ -124,12 +126,12 @@ export async function ways() {
         again();
       })],
     ], all, possible ? 'You have none.' : 'You have none, and this browser or this address has none to give.'),
-    possible && form([field('Name', name, 'By which you tell it from others.')], 'Add a passkey', async () => {
+    possible && !byProvider && form([field('Name', name, 'By which you tell it from others.')], 'Add a passkey', async () => {
       await ask('POST', '/dashboard/passkeys', {passkey: await makePasskey(await ask('POST', '/dashboard/passkeys/options', {}), name.value)});
       say('Added.');
       again();
     }),
-    h('h3', null, 'Password'), passwordForm(has));
+    !byProvider && [h('h3', null, 'Password'), passwordForm(has)]);
 }
 
 // The sessions of the one who is signed in, on this and other devices.

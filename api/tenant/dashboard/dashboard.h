@@ -73,6 +73,9 @@ struct Own {
 Own FindOwn(Call& call);
 // The same of a member: a user of the operator's own dashboard has no account here, and gets a 404.
 store::OwnSession FindOwnMember(Call& call);
+// A 409 where a member comes in by the identity provider alone: what else he would sign in with
+// lets him in nowhere, and would outlive what the provider has ended.
+void CheckWays(const store::OwnSession& own);
 // A 403 where the sign-in is too long ago for what would outlive the session.
 void CheckFresh(const store::OwnSession& own);
 

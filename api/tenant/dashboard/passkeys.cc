@@ -204,12 +204,15 @@ rest::Handled ListOwnPasskeys(Call& call) {
                         {"last_used_at", base::OrNull(one.last_used_at)}});
   }
   const bool has_password = store::FindPerson(call.session(), own.user_id).password.has_value();
-  return rest::JsonReply(200, {{"passkeys", std::move(passkeys)}, {"has_password", has_password}});
+  return rest::JsonReply(200, {{"passkeys", std::move(passkeys)},
+                               {"has_password", has_password},
+                               {"by_provider", own.by_provider}});
 }
 
 rest::Handled OfferPasskey(Call& call) {
   const store::OwnSession own = FindOwnMember(call);
   CheckEmptyBody(call);
+  CheckWays(own);
   CheckFresh(own);
   return CreationOptions(call, own.user_id);
 }
@@ -219,6 +222,7 @@ rest::Handled AddOwnPasskey(Call& call) {
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const auto made = ReadMadePasskey(&body, rest::Presence::kRequired);
   body.Check();
+  CheckWays(own);
   CheckFresh(own);
   const store::NewPasskey passkey = CheckMadePasskey(call, *made, own.user_id);
   const auto id = store::AddPasskey(call.session(), call.parts.clock, own.user_id, passkey,

@@ -16,6 +16,7 @@ rest::Handled ChangeOwnPassword(Call& call) {
   const auto current = ReadPassword(&body, "current_password", rest::Presence::kOptional);
   const auto password = ReadPassword(&body, "password", rest::Presence::kRequired);
   body.Check();
+  CheckWays(own);
   CheckNewPassword(*password);
   const auto person = store::FindPerson(call.session(), own.user_id);
   if (person.password) {
@@ -41,6 +42,7 @@ rest::Handled CreateReset(Call& call) {
       call.session(), call.parts.clock, call.caller.org_id, call.params[0],
       {.by_owner = true, .cell = call.parts.config.cell.id}, AuditOf(call, "password.reset_link"));
   if (link.kind == Kind::kNotFound) return rest::NotFound("member");
+  if (link.kind == Kind::kByProvider) return ByProvider("no password of his is needed");
   if (link.kind == Kind::kElsewhere) {
     return rest::ErrorReply(409, "member_elsewhere",
                             "the member is one of another organisation, too, which the link would "

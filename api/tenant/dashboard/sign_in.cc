@@ -266,6 +266,10 @@ store::OwnSession FindOwnMember(Call& call) {
   throw rest::Refusal(rest::NotFound("member: this session is of a user of another dashboard"));
 }
 
+void CheckWays(const store::OwnSession& own) {
+  if (own.by_provider) throw rest::Refusal(ByProvider("sign in by it"));
+}
+
 void CheckFresh(const store::OwnSession& own) {
   if (own.age <= kFreshMax) return;
   throw rest::Refusal(403, "sign_in_again",

@@ -488,6 +488,29 @@ TEST_F(ApiProviderSignIn, AStrangersSessionEndsNoneThatTheProviderHasOpened) {
   EXPECT_EQ(With("GET", "/dashboard/session", Reads(theirs)).status, 401);
 }
 
+// A password would renew a session after the provider has ended what it gave.
+TEST_F(ApiProviderSignIn, WhomTheProviderLetsInGetsNoOtherWayInThere) {
+  const Reply back = Return(Begin({{"invitation", Invite("ada@example.com", "owner")}}));
+  Headers ada = SessionOf(back);
+  const Json ways = With("GET", "/dashboard/passkeys", ada).body;
+  EXPECT_EQ(ways["by_provider"], true) << ways;
+  ada.emplace_back("x-csrf-token",
+                   With("GET", "/dashboard/session", ada).body["csrf_token"].get<std::string>());
+  const Json password{{"password", kPassword}};
+  EXPECT_EQ(With("POST", "/dashboard/password", ada, password.dump()).error(), "by_provider");
+  EXPECT_EQ(With("POST", "/dashboard/passkeys/options", ada, "{}").error(), "by_provider");
+  const Json made{{"passkey", phone.Made(base::Base64UrlEncode(std::string(32, 'x')))}};
+  EXPECT_EQ(With("POST", "/dashboard/passkeys", ada, made.dump()).error(), "by_provider");
+  const std::string path = "/account/members/ada%40example.com/reset";
+  EXPECT_EQ(Ask("POST", path, Json::object()).error(), "by_provider");
+  // A link that was made before the membership became the provider's.
+  Sql("update org_user set by_provider = false returning 1");
+  const std::string link = Ask("POST", path, Json::object()).body["link"];
+  Sql("update org_user set by_provider = true returning 1");
+  const std::string token = link.substr(link.find("vd_rst_"));
+  EXPECT_EQ(Post("/dashboard/reset", Json{{"token", token}}).status, 404);
+}
+
 TEST_F(ApiProviderSignIn, TheAnswerCountsOnceAndInTheBrowserThatAsked) {
   Take(Invite("ada@example.com", "viewer"));
   const Begun begun = Begin();
