@@ -157,20 +157,17 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
         tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
-    auto team_id = order.team_id;
     if (!order.for_members) {
       tx.Exec<"org_user_insert">("org_id"_a = org_id, "user_id"_a = order.user_id,
                                  "name"_a = order.name);
-    } else {
-      const auto held = tx.Exec<"membership_hold">("org_id"_a = org_id, "email"_a = order.user_id);
-      if (held.empty()) return Kind::kNoMember;
-      Columns(held.at(0)).Into("team_id"_a = &team_id);
+    } else if (tx.Exec<"membership_hold">("org_id"_a = org_id, "email"_a = order.user_id).empty()) {
+      return Kind::kNoMember;
     }
     made.expires_at = InsertToken(tx, made.token,
                                   {.id = made.id,
                                    .kind = domain::PrincipalKind::kUser,
                                    .org_id = org_id,
-                                   .team_id = team_id,
+                                   .team_id = order.team_id,
                                    .principal_id = domain::UserPrincipal(org_id, order.user_id),
                                    .principal_version = 0,
                                    .user_id = order.user_id,

@@ -37,11 +37,11 @@ from found f
 
 -- fragment: live_token
 -- The owner of the token with the SHA-256 @hash, as long as it lives; the statement adds what else has to hold. What a
--- session may do, its user's role says (domain/auth/member_role.h), and of which team it is, the user's own; without a role
--- it may do everything, of the token's team.
+-- session may do, its user's role says (domain/auth/member_role.h); without a role it may do everything. It is of the team
+-- that the operator has made it for and of the user's own: a session of two different ones is none.
 select t.kind, t.principal_id as id,
          case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
-         t.org_id, case when u.role is null then t.team_id else u.team_id end as team_id,
+         t.org_id, coalesce(t.team_id, u.team_id) as team_id,
          t.token_sha256 as sha256, o.locked, o.moving_until, o.features, t.user_id,
          case u.role when :role_viewer then '{read}'::text[]
                      when :role_member then '{read,monitors,lookups,workflows,search}'::text[]
@@ -51,6 +51,7 @@ select t.kind, t.principal_id as id,
   left join oauth_client c on t.kind = :principal_oauth_client and c.id = t.principal_id
   left join org_user u on t.kind = :principal_user and u.org_id = t.org_id and u.user_id = t.user_id
   where t.token_sha256 = @hash and t.expires_at > now()
+    and (t.team_id is null or u.team_id is null or t.team_id = u.team_id)
 
 -- name: authenticate_token
 -- @client_tokens says whether tokens of clients are taken.

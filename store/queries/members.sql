@@ -96,7 +96,7 @@ where org_id = @org_id and role is not null order by user_id for update
 
 -- name: membership_hold
 -- A member who is being removed gets no session: the removal waits for this, or this for the removal.
-select team_id from org_user where org_id = @org_id and user_id = @email and role is not null for share
+select user_id from org_user where org_id = @org_id and user_id = @email and role is not null for share
 
 -- name: membership_set_role
 update org_user set role = @role, team_id = @team_id
@@ -110,5 +110,5 @@ select t.id, t.user_id, t.created_at, t.expires_at, u.role, coalesce(u.by_provid
 from access_token t
 join organisation o on o.id = t.org_id
 left join org_user u on u.org_id = t.org_id and u.user_id = t.user_id
-left join team m on m.id = u.team_id
+left join team m on m.id = coalesce(t.team_id, u.team_id)
 where t.token_sha256 = @token_sha256::bytea and t.kind = :principal_user and t.expires_at > now()

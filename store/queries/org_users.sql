@@ -22,11 +22,12 @@ delete from access_token where principal_id = @principal_id and kind = :principa
 
 -- name: sessions_list
 -- @before is the last session of the page before; @principal is one user's, or null for all.
-select id, user_id, team_id, created_at, expires_at
-from access_token
-where org_id = @org_id and kind = :principal_user and expires_at > now()
-  and (@before::uuid is null or id < @before) and (@principal::uuid is null or principal_id = @principal)
-order by id desc
+select t.id, t.user_id, coalesce(t.team_id, u.team_id) as team_id, t.created_at, t.expires_at
+from access_token t
+left join org_user u on u.org_id = t.org_id and u.user_id = t.user_id
+where t.org_id = @org_id and t.kind = :principal_user and t.expires_at > now()
+  and (@before::uuid is null or t.id < @before) and (@principal::uuid is null or t.principal_id = @principal)
+order by t.id desc
 limit @limit
 
 -- name: session_end

@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "config/auth_config.h"
+#include "store/accounts/access_tokens.h"
 #include "store/accounts/sign_in.h"
 #include "tests/store/support/member_routes.h"
 #include "tests/store/support/tenant_routes.h"
@@ -37,6 +38,18 @@ class ApiPasskeys : public ApiMembers {
     Json made = device.Made(options["challenge"]);
     made["name"] = name;
     return With("POST", "/dashboard/passkeys", Changes(session), Json{{"passkey", made}}.dump());
+  }
+
+  // A session that the operator makes for his own dashboard; for a team, if one is given.
+  Headers OfOperator(const std::string& user, const std::string& team = "") {
+    store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+    const auto made = store::CreateSession(session, clock, *base::Uuid::Parse(acme.org_id),
+                                           {.user_id = user,
+                                            .name = std::nullopt,
+                                            .team_id = base::Uuid::Parse(team),
+                                            .ttl = std::chrono::hours(1)},
+                                           {});
+    return {{"authorization", "Bearer " + made.token}};
   }
 
   Authenticator phone{kOrigin, "vedette.example"};
@@ -285,6 +298,20 @@ TEST_F(ApiPasskeys, AMemberOfATeamSeesWhatIsTheTeamsAndAChangeHoldsAtOnce) {
   const Json members = Ask("GET", "/account/members").body;
   EXPECT_EQ(members["members"][1]["team_id"], team);
   EXPECT_EQ(members["teams"][0]["id"], team);
+}
+
+TEST_F(ApiPasskeys, ASessionThatTheOperatorMakesForATeamIsOfThatTeamWhoeverTheMemberIs) {
+  const std::string team = NewTeam(acme.org_id);
+  const std::string all = NewMonitor();
+  Take(Invite("ada@example.com", "owner"));
+  const Headers ada = OfOperator("ada@example.com", team);
+  EXPECT_EQ(Ask("GET", "/monitors/" + all, ada).status, 404);
+  EXPECT_EQ(Ask("GET", "/monitors/" + all, OfOperator("ada@example.com")).status, 200);
+  const Json shown = Ask("GET", "/dashboard/session", ada).body;
+  EXPECT_TRUE(shown["team"].is_string()) << shown;
+  // A member of another team has nothing in this one.
+  Take(Invite("bob@example.com", "member", NewTeam(acme.org_id)));
+  EXPECT_EQ(Ask("GET", "/monitors", OfOperator("bob@example.com", team)).status, 401);
 }
 
 TEST_F(ApiPasskeys, ATeamHoldsOnEveryRouteAsItDoesForAKey) {
