@@ -1,5 +1,6 @@
 #include "store/accounts/members.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -112,11 +113,21 @@ std::optional<Invitation> FindInvitationBy(Session& session, const std::string& 
 
 namespace {
 
+// What lets in nowhere (any more) is not asked for: it may be forgotten, or a stranger's, and
+// nobody could replace it.
+void DropIdleWays(Transaction& tx, const std::string& email) {
+  const auto all = MembershipsOf(tx, email);
+  if (!std::all_of(all.begin(), all.end(), [](const auto& one) { return one.by_provider; })) return;
+  tx.Exec<"passkeys_delete">("email"_a = email);
+  tx.Exec<"password_delete">("email"_a = email);
+}
+
 // Whether what the holder has shown is enough, once what is new is his.
 bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& email,
                  const HolderShows& shows) {
   if (shows.by_provider || shows.own_passkey) return true;
   tx.Exec<"ways_lock">("email"_a = email);
+  DropIdleWays(tx, email);
   const bool has_passkey = ReadOne<std::int64_t>(tx.Exec<"passkeys_count">("email"_a = email)) > 0;
   const bool is_new = !has_passkey && tx.Exec<"password_get">("email"_a = email).empty();
   if (shows.passkey) {

@@ -51,7 +51,7 @@ struct Invitation {
   std::string email;
   domain::MemberRole role = domain::MemberRole::kViewer;
   std::string organisation;             // its name
-  std::optional<std::string> password;  // as stored, of who has one already
+  std::optional<std::string> password;  // as stored, of who has one that lets him in somewhere
   bool has_passkey = false;             // likewise
   bool by_provider = false;             // he is a member whom the provider alone lets in
 

@@ -18,12 +18,16 @@ returning role, team_id
 delete from invitation where org_id = @org_id and email = @email
 
 -- name: invitation_find
-select i.org_id, i.email, i.role, o.name as organisation, o.lives_at, o.moving_until, p.password,
-  exists (select from passkey k where k.email = i.email) as has_passkey,
+-- What the address signs in with counts where it lets him in anywhere.
+select i.org_id, i.email, i.role, o.name as organisation, o.lives_at, o.moving_until,
+  case when h.lets_in then p.password end as password,
+  h.lets_in and exists (select from passkey k where k.email = i.email) as has_passkey,
   exists (select from org_user u where u.org_id = i.org_id and u.user_id = i.email and u.by_provider) as by_provider
 from invitation i
 join organisation o on o.id = i.org_id
 left join member_password p on p.email = i.email
+cross join lateral (
+  select exists (select from org_user u where u.user_id = i.email and u.role is not null and not u.by_provider) as lets_in) h
 where i.token_sha256 = @token_sha256::bytea and i.expires_at > now()
 
 -- name: invitations_list
@@ -47,6 +51,9 @@ insert into member_password (email, password) values (@email, @password) on conf
 -- name: password_change
 insert into member_password (email, password) values (@email, @password)
 on conflict (email) do update set password = excluded.password, changed_at = now()
+
+-- name: password_delete
+delete from member_password where email = @email
 
 -- name: password_get
 select password from member_password where email = @email

@@ -49,11 +49,12 @@ std::string MakeChallenge(Call& call, Purpose purpose, std::optional<std::string
   return challenge;
 }
 
-// What navigator.credentials.create is asked for.
-rest::Reply CreationOptions(Call& call, const std::string& email) {
+// What navigator.credentials.create is asked for, of a person who has the passkeys `known`.
+rest::Reply CreationOptions(Call& call, const std::string& email,
+                            const std::vector<store::PasskeyView>& known) {
   const domain::PasskeyRules rules = CheckRules(call);
   base::Json exclude = base::Json::array();
-  for (const auto& one : store::ListPasskeys(call.session(), email)) {
+  for (const auto& one : known) {
     exclude.push_back(base::Base64UrlEncode(one.credential_id));
   }
   // The same for one person, so that an authenticator has one passkey of his, and no address.
@@ -191,7 +192,7 @@ rest::Handled OfferInvitationPasskey(Call& call) {
     return rest::ErrorReply(409, "known_already",
                             "the address has something to sign in with: join with that");
   }
-  return CreationOptions(call, found->email);
+  return CreationOptions(call, found->email, {});
 }
 
 rest::Handled ListOwnPasskeys(Call& call) {
@@ -214,7 +215,7 @@ rest::Handled OfferPasskey(Call& call) {
   CheckEmptyBody(call);
   CheckWays(own);
   CheckFresh(own);
-  return CreationOptions(call, own.user_id);
+  return CreationOptions(call, own.user_id, store::ListPasskeys(call.session(), own.user_id));
 }
 
 rest::Handled AddOwnPasskey(Call& call) {

@@ -176,6 +176,27 @@ TEST_F(ApiPasskeys, WhoHasAPasskeyJoinsAnotherOrganisationWithIt) {
   EXPECT_EQ(Post("/dashboard/sign-in/choose", chosen, Reads(choice)).error(), "sign_in_again");
 }
 
+TEST_F(ApiPasskeys, WhoWasRemovedEverywhereIsInvitedAsOneWhoIsNew) {
+  const auto remove = [&] {
+    ASSERT_EQ(Ask("DELETE", "/account/members/ada%40example.com").status, 200);
+  };
+  ASSERT_EQ(Take(Invite("bob@example.com", "owner")).status, 200);
+  ASSERT_EQ(Take(Invite("ada@example.com", "viewer")).status, 200);
+  remove();
+  const std::string again = Invite("ada@example.com", "viewer");
+  const Json shown = Post("/dashboard/invitation", Json{{"token", again}}).body;
+  EXPECT_EQ(shown["has_password"], false) << shown;
+  ASSERT_EQ(JoinByPasskey(again, phone).status, 200);
+  EXPECT_EQ(SignIn("ada@example.com").status, 401) << "the password of old has gone";
+  remove();
+  const std::string third = Invite("ada@example.com", "viewer");
+  EXPECT_EQ(Post("/dashboard/invitation/passkey", Json{{"token", third}}).body["exclude"],
+            Json::array());
+  ASSERT_EQ(Take(third, "another one of them").status, 200);
+  EXPECT_EQ(Show(phone).error(), "wrong_passkey");
+  EXPECT_EQ(SignIn("ada@example.com", "another one of them").status, 200);
+}
+
 TEST_F(ApiPasskeys, PasskeysAreOfMembersAndOfPagesOfOurOwn) {
   EXPECT_EQ(Ask("GET", "/dashboard/passkeys").status, 404) << "an API key";
   for (const char* path :
