@@ -89,6 +89,7 @@ constexpr Number kNumbers[] = {
     {"principal_external", domain::PrincipalKind::kExternal},
     {"role_viewer", domain::MemberRole::kViewer},
     {"role_member", domain::MemberRole::kMember},
+    {"role_owner", domain::MemberRole::kOwner},
     {"import_receiving", domain::search::ImportState::kReceiving},
     {"import_counting", domain::search::ImportState::kCounting},
     {"import_current", domain::search::ImportState::kCurrent},

@@ -205,7 +205,7 @@ std::vector<Membership> MembershipsOf(Transaction& tx, const std::string& email)
     Membership& one = all.emplace_back();
     Columns(row).Into("org_id"_a = &one.org_id, "lives_at"_a = &one.lives_at,
                       "organisation"_a = &one.organisation, "role"_a = &one.role,
-                      "by_provider"_a = &one.by_provider);
+                      "by_provider"_a = &one.by_provider, "claimed"_a = &one.claimed);
   }
   return all;
 }
@@ -220,19 +220,25 @@ Person FindPerson(Session& session, const std::string& email) {
   });
 }
 
-void ClaimMembership(Session& session, const base::Clock& clock, const std::string& email,
-                     const std::string& organisation, const std::optional<base::Uuid>& team_id,
-                     AuditEntry audit) {
-  InTransaction(session, [&](Transaction& tx) {
-    const auto rows = tx.Exec<"membership_claim">("organisation"_a = organisation,
-                                                  "claimed_id"_a = base::Uuid::Parse(organisation),
-                                                  "team_id"_a = team_id, "email"_a = email);
-    if (rows.empty()) return;
-    audit.org_id = ReadOne<base::Uuid>(rows);
-    HoldHere(tx, *audit.org_id);
+std::optional<base::Uuid> ClaimMembership(Session& session, const base::Clock& clock,
+                                          const std::string& email, const std::string& organisation,
+                                          const std::optional<base::Uuid>& team_id,
+                                          AuditEntry audit) {
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<base::Uuid> {
+    const auto named = tx.Exec<"membership_named">("team_id"_a = team_id,
+                                                   "claimed_id"_a = base::Uuid::Parse(organisation),
+                                                   "organisation"_a = organisation);
+    if (named.empty()) return std::nullopt;
+    const auto org_id = ReadOne<base::Uuid>(named);
+    const auto changed =
+        tx.Exec<"membership_claim">("org_id"_a = org_id, "email"_a = email, "team_id"_a = team_id);
+    if (changed.empty()) return org_id;
+    HoldHere(tx, org_id);
+    audit.org_id = org_id;
     audit.target = email;
-    audit.detail = RoleAndTeam(domain::MemberRole::kMember, team_id);
+    audit.detail = RoleAndTeam(ReadOne<domain::MemberRole>(changed), team_id);
     InsertAudit(tx, clock, audit);
+    return org_id;
   });
 }
 

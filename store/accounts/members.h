@@ -106,6 +106,7 @@ struct Membership {
   std::string organisation;  // its name
   domain::MemberRole role = domain::MemberRole::kViewer;
   bool by_provider = false;               // he comes in by the identity provider alone
+  bool claimed = false;                   // and only while its tokens name the organisation
   std::optional<std::string> lives_at{};  // the other cell to which it has moved
 };
 struct Person {
@@ -120,10 +121,12 @@ Person FindPerson(Session& session, const std::string& email);
 // Makes the person for whose address the identity provider has vouched a member, of the role that
 // bearer tokens of the provider have, of the organisation and the team that it has named: by its id
 // or its external_id. Nothing happens where he is a member, or where there is no such organisation
-// or team. Throws OrganisationAway.
-void ClaimMembership(Session& session, const base::Clock& clock, const std::string& email,
-                     const std::string& organisation, const std::optional<base::Uuid>& team_id,
-                     AuditEntry audit);
+// or team; but who is one by such a claim becomes one of its team. Gives the organisation. Throws
+// OrganisationAway.
+std::optional<base::Uuid> ClaimMembership(Session& session, const base::Clock& clock,
+                                          const std::string& email, const std::string& organisation,
+                                          const std::optional<base::Uuid>& team_id,
+                                          AuditEntry audit);
 
 struct OrganisationMember {
   std::string email;

@@ -60,7 +60,8 @@ RemovePasskeyOutcome RemovePasskey(Session& session, const base::Clock& clock,
 //   kPasskeyNew     a challenge; bound to an address
 //   kProvider       a sign-in at the identity provider; bound to an invitation, or to none
 //   kChoice         a member who has signed in and chooses an organisation; bound to his address
-//   kProviderChoice the same where the provider has vouched for him
+//   kProviderChoice the same where the provider has vouched for him; bound to the organisation that
+//                   it has named, too
 //   kReset          a link to a new password; bound to an address, and to the organisation whose
 //                   owner made it, or whose member the operator named
 //   kOwnerReset     the same, made by an owner: it is for who is a member nowhere else

@@ -60,7 +60,7 @@ select password from member_password where email = @email
 
 -- name: membership_all
 -- Newest organisations last; those that are locked let in, as everywhere, to a refusal.
-select u.org_id, o.lives_at, o.name as organisation, u.role, u.by_provider
+select u.org_id, o.lives_at, o.name as organisation, u.role, u.by_provider, u.claimed
 from org_user u
 join organisation o on o.id = u.org_id
 where u.user_id = @email and u.role is not null
@@ -71,21 +71,28 @@ order by u.created_at, u.org_id
 insert into org_user (org_id, user_id, role, team_id, by_provider)
 values (@org_id, @email, @role, @team_id, @by_provider)
 on conflict (org_id, user_id) do update
-set role = excluded.role, team_id = excluded.team_id, by_provider = org_user.by_provider or excluded.by_provider
+set role = excluded.role, team_id = excluded.team_id, by_provider = org_user.by_provider or excluded.by_provider,
+  claimed = false
 
--- name: membership_claim
--- The organisation that the identity provider has named, by its external id or as @claimed_id by its id. Who is a member
--- already stays what he is.
-insert into org_user (org_id, user_id, role, team_id, by_provider)
-select o.id, @email, :role_member, t.id, true
+-- name: membership_named
+-- The organisation that the identity provider has named, by its external id or as @claimed_id by its id.
+select o.id
 from organisation o
 left join team t on t.org_id = o.id and t.id = @team_id and t.deleted_at is null
 where (o.id = @claimed_id or o.external_id = @organisation::text) and (@team_id::uuid is null or t.id is not null)
 order by o.id = @claimed_id desc nulls last
 limit 1
-on conflict (org_id, user_id) do update set role = :role_member, team_id = excluded.team_id, by_provider = true
+
+-- name: membership_claim
+-- A member stays what he is, but that a claimed one becomes one of the team of the claim. An owner is of none.
+insert into org_user (org_id, user_id, role, team_id, by_provider, claimed)
+values (@org_id, @email, :role_member, @team_id, true, true)
+on conflict (org_id, user_id) do update
+set role = coalesce(org_user.role, :role_member), team_id = excluded.team_id, by_provider = true, claimed = true
 where org_user.role is null
-returning org_id
+   or (org_user.claimed and org_user.role <> :role_owner and excluded.team_id is not null
+       and org_user.team_id is distinct from excluded.team_id)
+returning role
 
 -- name: members_list
 select u.user_id as email, u.role, u.team_id, u.by_provider, u.created_at,

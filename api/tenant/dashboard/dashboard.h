@@ -61,9 +61,14 @@ rest::Reply OpenSession(Call& call, const std::string& email, const store::Membe
 
 // Those that a person may enter who has not come by the identity provider.
 std::vector<store::Membership> OwnMemberships(const store::Person& person);
+// Those that one may enter who has: of what a claim has made, that which his token names.
+std::vector<store::Membership> ProviderMemberships(const store::Person& person,
+                                                   const std::optional<base::Uuid>& named);
 base::Json ChoicesJson(const std::vector<store::Membership>& all);
-// The cookie of a person who has shown who he is, and chooses an organisation.
-rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose);
+// The cookie of a person who has shown who he is, and chooses an organisation; `named`: that of his
+// token.
+rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose,
+                         const std::optional<base::Uuid>& named = std::nullopt);
 
 // The session that a request shows.
 struct Own {

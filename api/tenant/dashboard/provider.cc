@@ -82,6 +82,17 @@ rest::Reply Enter(Call& call, const std::string& email, const base::Uuid& org_id
   return reply;
 }
 
+// Makes the person a member of the organisation that the token names, and gives it.
+std::optional<base::Uuid> Claim(Call& call, const domain::IdToken& token) {
+  if (!token.organisation) return std::nullopt;
+  const auto team_id = token.team ? base::Uuid::Parse(*token.team) : std::nullopt;
+  // The team must be there where it is asked for, as in a bearer token.
+  if (!call.parts.config.oidc.team_claim.empty() && !team_id) return std::nullopt;
+  return store::ClaimMembership(call.session(), call.parts.clock, token.email, *token.organisation,
+                                team_id,
+                                AuditOfMember(call, base::Uuid{}, token.email, "member.claim"));
+}
+
 // Lets the person in for whose address the provider has vouched: by the invitation that he has come
 // with, as a member whom the token names, or as one that he is.
 rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding& binding) {
@@ -106,19 +117,12 @@ rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding
     }
     return Enter(call, email, found->org_id);
   }
-  if (token.organisation) {
-    const auto team_id = token.team ? base::Uuid::Parse(*token.team) : std::nullopt;
-    // The team must be there where it is asked for, as in a bearer token.
-    if (call.parts.config.oidc.team_claim.empty() || team_id) {
-      store::ClaimMembership(call.session(), call.parts.clock, email, *token.organisation, team_id,
-                             AuditOfMember(call, base::Uuid{}, email, "member.claim"));
-    }
-  }
-  const auto all = store::FindPerson(call.session(), email).memberships;
+  const auto named = Claim(call, token);
+  const auto all = ProviderMemberships(store::FindPerson(call.session(), email), named);
   if (all.empty()) return Sorry(call, kUnknown, "the address is a member's of no organisation");
   if (all.size() == 1) return Enter(call, email, all.front().org_id);
   rest::Reply reply = GoTo(call, "#/choose");
-  reply.headers.push_back(OfferChoice(call, email, Purpose::kProviderChoice));
+  reply.headers.push_back(OfferChoice(call, email, Purpose::kProviderChoice, named));
   return reply;
 }
 

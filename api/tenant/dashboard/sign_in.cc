@@ -230,17 +230,26 @@ std::vector<store::Membership> OwnMemberships(const store::Person& person) {
   return own;
 }
 
+std::vector<store::Membership> ProviderMemberships(const store::Person& person,
+                                                   const std::optional<base::Uuid>& named) {
+  std::vector<store::Membership> open;
+  for (const auto& one : person.memberships) {
+    if (!one.claimed || one.org_id == named) open.push_back(one);
+  }
+  return open;
+}
+
 base::Json ChoicesJson(const std::vector<store::Membership>& all) {
   base::Json choices = base::Json::array();
   for (const auto& one : all) choices.push_back(ChoiceJson(one));
   return {{"choose", std::move(choices)}};
 }
 
-rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose) {
+rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose,
+                         const std::optional<base::Uuid>& named) {
   const std::string secret = base::RandomBase62(store::kTokenRandomChars);
-  store::PutOneTimeSecret(
-      call.session(), purpose, secret, kChoiceLife,
-      {.email = email, .org_id = std::nullopt, .invitation_sha256 = std::nullopt});
+  store::PutOneTimeSecret(call.session(), purpose, secret, kChoiceLife,
+                          {.email = email, .org_id = named, .invitation_sha256 = std::nullopt});
   return SetCookie(kChoiceCookie, secret, kChoiceLife);
 }
 
@@ -334,7 +343,8 @@ rest::Handled ChooseOrganisation(Call& call) {
                               : store::FindOneTimeSecret(call.session(), purpose, secret);
     if (!found || !found->email) continue;
     const auto person = store::FindPerson(call.session(), *found->email);
-    const auto all = purpose == Purpose::kChoice ? OwnMemberships(person) : person.memberships;
+    const auto all = purpose == Purpose::kChoice ? OwnMemberships(person)
+                                                 : ProviderMemberships(person, found->org_id);
     if (!org_id) return rest::JsonReply(200, ChoicesJson(all));
     return *EnterOne(call, *found->email, all, org_id);
   }

@@ -475,6 +475,50 @@ TEST_F(ApiProviderSignIn, ATokenWithoutTheTeamMakesNobodyAMemberOfTheWholeOrgani
   EXPECT_EQ(Sql("select string_agg(team_id::text, ' ') from org_user"), team);
 }
 
+TEST_F(ApiProviderSignIn, WhomAClaimHasMadeAMemberFollowsIt) {
+  config.oidc.team_claim = "team";
+  const std::string one = NewTeam(acme.org_id);
+  const std::string two = NewTeam(acme.org_id);
+  const Tenant other = NewTenant("other");
+  const Json first{{"org", acme.org_id}, {"team", one}};
+  ASSERT_EQ(Place(Return(Begin(), first)), "/dashboard");
+  const auto row = [&] {
+    return Sql("select concat(role, ' ', team_id) from org_user where org_id = '" + acme.org_id +
+               "'");
+  };
+  EXPECT_EQ(row(), "1 " + one);
+  ASSERT_EQ(Place(Return(Begin(), {{"org", acme.org_id}, {"team", two}})), "/dashboard");
+  EXPECT_EQ(row(), "1 " + two);
+  EXPECT_EQ(Place(Return(Begin())), "/dashboard#/sorry/unknown") << "it names none any more";
+  const Json second{{"org", other.org_id}, {"team", NewTeam(other.org_id)}};
+  EXPECT_EQ(Place(Return(Begin(), second)), "/dashboard") << "it names another one alone";
+  // An owner is of the whole organisation; what was invited is open without a claim.
+  Sql("update org_user set role = 2, team_id = null where org_id = '" + acme.org_id +
+      "' returning 1");
+  ASSERT_EQ(Place(Return(Begin(), first)), "/dashboard");
+  EXPECT_EQ(row(), "2 ");
+  Return(Begin({{"invitation", Invite("ada@example.com", "owner")}}));
+  const Reply choice = Return(Begin(), second);
+  EXPECT_EQ(Place(choice), "/dashboard#/choose");
+}
+
+// What may be chosen is what the token of this sign-in has named.
+TEST_F(ApiProviderSignIn, AChoiceOpensNoClaimedMembershipThatTheTokenDoesNotName) {
+  const Tenant other = NewTenant("other");
+  const Tenant third = NewTenant("third");
+  ASSERT_EQ(Take(Invite("ada@example.com", "viewer", nullptr, third.key)).status, 200);
+  Return(Begin(), {{"org", acme.org_id}});
+  const Reply back = Return(Begin(), {{"org", other.org_id}});
+  ASSERT_EQ(Place(back), "/dashboard#/choose");
+  std::string cookie;
+  for (const auto& [name, value] : back.raw.headers) {
+    if (name == "Set-Cookie" && value.starts_with("__Host-vedette-choice=")) cookie = value;
+  }
+  const Headers chooses{{"cookie", cookie.substr(0, cookie.find(';'))}};
+  EXPECT_EQ(Post("/dashboard/sign-in/choose", Json::object(), chooses).body["choose"].size(), 2U);
+  EXPECT_EQ(Post("/dashboard/sign-in/choose", Json{{"org_id", acme.org_id}}, chooses).status, 404);
+}
+
 TEST_F(ApiProviderSignIn, AnInvitationIsTakenByItsOwnAddressAlone) {
   const std::string token = Invite("ada@example.com", "owner");
   EXPECT_EQ(Place(Return(Begin({{"invitation", token}}), {{"email", "eve@example.com"}})),
