@@ -200,9 +200,14 @@ rest::Handled DeleteUser(Call& call) {
   body.Check();
   store::AuditEntry audit = AuditOf(call, "user.remove", reason);
   audit.target = call.Id(0).ToString();
-  if (!store::RemoveOrgUser(call.session(), call.parts.clock, call.Id(0), call.params.at(1),
-                            audit)) {
+  const auto outcome =
+      store::RemoveOrgUser(call.session(), call.parts.clock, call.Id(0), call.params.at(1), audit);
+  if (outcome == store::MemberOutcome::kNotFound) {
     return rest::NotFound("user of this organisation");
+  }
+  if (outcome == store::MemberOutcome::kLastOwner) {
+    return rest::ErrorReply(409, "last_owner",
+                            "an organisation needs an owner: invite another one first");
   }
   return rest::Reply{204, {}};
 }

@@ -226,20 +226,6 @@ std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::U
   });
 }
 
-bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                   const std::string& user_id, AuditEntry audit) {
-  audit.target = user_id;
-  audit.org_id = org_id;
-  return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = user_id).empty())
-      return false;
-    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = user_id);
-    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, user_id));
-    InsertAudit(tx, clock, audit);
-    return true;
-  });
-}
-
 bool IsConsoleToken(std::string_view text) {
   // A cell's name stands in no token of the console, which each cell has for itself.
   return domain::CellOfSecret(text, kConsoleTokenPrefix, kTokenRandomChars) == "";

@@ -118,10 +118,6 @@ struct OrgUser {
 std::optional<std::vector<OrgUser>> ListOrgUsers(Session& session, const base::Uuid& org_id,
                                                  const std::optional<std::string>& after,
                                                  int limit);
-// Ends the membership and all sessions of the user. False when it is no member.
-bool RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                   const std::string& user_id, AuditEntry audit);
-
 // A session at the operator's console. Its token is kConsoleTokenPrefix and kTokenRandomChars
 // base62 characters.
 inline constexpr std::string_view kConsoleTokenPrefix = "vd_con_";

@@ -289,20 +289,37 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
   });
 }
 
-MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                           const std::string& email, AuditEntry audit) {
+namespace {
+
+// `members_alone`: no user of the operator's own dashboard.
+MemberOutcome Remove(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                     const std::string& user_id, bool members_alone, AuditEntry audit) {
   audit.org_id = org_id;
-  audit.target = email;
+  audit.target = user_id;
   return InTransaction(session, [&](Transaction& tx) {
-    const LockedMembers locked = LockMembers(tx, org_id, email);
-    if (!locked.role) return MemberOutcome::kNotFound;
+    const LockedMembers locked = LockMembers(tx, org_id, user_id);
+    if (members_alone && !locked.role) return MemberOutcome::kNotFound;
     if (locked.last_owner()) return MemberOutcome::kLastOwner;
-    tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = email);
-    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
-    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, email));
+    if (tx.Exec<"org_user_delete">("org_id"_a = org_id, "user_id"_a = user_id).empty()) {
+      return MemberOutcome::kNotFound;
+    }
+    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = user_id);
+    tx.Exec<"sessions_of_user_end">("principal_id"_a = domain::UserPrincipal(org_id, user_id));
     InsertAudit(tx, clock, audit);
     return MemberOutcome::kDone;
   });
+}
+
+}  // namespace
+
+MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                           const std::string& email, AuditEntry audit) {
+  return Remove(session, clock, org_id, email, true, std::move(audit));
+}
+
+MemberOutcome RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                            const std::string& user_id, AuditEntry audit) {
+  return Remove(session, clock, org_id, user_id, false, std::move(audit));
 }
 
 void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid& org_id,

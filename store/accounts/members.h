@@ -158,6 +158,9 @@ MemberOutcome ChangeMember(Session& session, const base::Clock& clock, const bas
 // Ends his sessions in this organisation, too.
 MemberOutcome RemoveMember(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                            const std::string& email, AuditEntry audit);
+// The same of any user, by the operator.
+MemberOutcome RemoveOrgUser(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                            const std::string& user_id, AuditEntry audit);
 
 // Ends the sessions of the user in this organisation, and in all others here of which he is a
 // member; in those that the identity provider opens only where it has let him in (`by_provider`):

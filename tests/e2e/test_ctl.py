@@ -222,7 +222,7 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     ctl.json("user-remove", org, "ada")
     invited = ctl.json("invite", org, "--email", "ada@example.com", "--role", "owner", "--reason", "she asked")
     assert "/dashboard#/invitation/vd_inv_" in invited["link"]
-    database.rows("insert into org_user (org_id, user_id, role) values (%s, 'eve@example.com', 2) returning 1", [org])
+    database.rows("insert into org_user (org_id, user_id, role) values (%s, 'eve@example.com', 1) returning 1", [org])
     reset = ctl.json("password-reset", org, "--email", "Eve@example.com", "--reason", "she has forgotten it")
     assert "/dashboard#/reset/vd_rst_" in reset["link"]
     ctl.json("user-remove", org, "eve@example.com")

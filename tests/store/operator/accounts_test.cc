@@ -280,6 +280,17 @@ TEST_F(Sessions, TheyEndOneByOneAndWithTheirUserAndNotFromAnotherOrganisation) {
   EXPECT_EQ(Ask("GET", path + "/users?limit=1").body["items"][0]["user_id"], "bob");
 }
 
+TEST_F(Sessions, TheLastOwnerStays) {
+  const std::string id = NewOrganisation();
+  const std::string users = "/admin/v1/orgs/" + id + "/users/";
+  Sql("insert into org_user (org_id, user_id, role) values ('" + id +
+      "', 'eve@example.com', 2), ('" + id + "', 'bob@example.com', 1) returning 1");
+  EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").error(), "last_owner");
+  EXPECT_EQ(Ask("DELETE", users + "bob%40example.com").status, 204);
+  Sql("update org_user set role = 1 returning 1");
+  EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").status, 204);
+}
+
 TEST_F(Sessions, TheirLengthTeamAndUserAreJudged) {
   const std::string org = NewOrganisation();
   const std::string path = "/admin/v1/orgs/" + org + "/sessions";
