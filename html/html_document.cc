@@ -67,6 +67,8 @@ std::string_view ErrorPhrase(int xpath_error) {
   }
 }
 
+constexpr std::string_view kNamespaceAxisPhrase = "the namespace axis is not supported";
+
 int LastError(const xmlXPathContext& context) {
   return context.lastError.code - XML_XPATH_EXPRESSION_OK;
 }
@@ -241,7 +243,14 @@ class HtmlDocument::Evaluation {
 };
 
 XPathObjectPtr HtmlDocument::Evaluation::Run(const std::string& expression) {
-  if (tree_.IsTooCostly(CostOf(expression), css_)) {
+  const XPathCost cost = CostOf(expression);
+  if (cost.namespace_axis) {
+    failure_ = NotFound(HtmlFinding::Kind::kBadExpression);
+    failure_.message = kNamespaceAxisPhrase;
+    failure_.position = *cost.namespace_axis;
+    return nullptr;
+  }
+  if (tree_.IsTooCostly(cost, css_)) {
     failure_ = NotFound(HtmlFinding::Kind::kGaveUp);
     return nullptr;
   }
@@ -366,6 +375,9 @@ std::string FoldLines(std::string_view text) {
 
 std::optional<XPathError> CheckXPath(std::string_view expression) {
   QuietenLibxml();
+  if (const auto at = CostOf(expression).namespace_axis) {
+    return XPathError{std::string(kNamespaceAxisPhrase), *at};
+  }
   const XPathContextPtr context = NewContext(nullptr);
   if (Compile(context.get(), std::string(expression)) != nullptr) return std::nullopt;
   return XPathError{std::string(ErrorPhrase(LastError(*context))),

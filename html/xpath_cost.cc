@@ -124,6 +124,12 @@ bool IsComparison(const Token& token) {
           token.text == "<=" || token.text == ">=");
 }
 
+// Whether the token before tokens[i] is the name of the axis. No other axis ends so, and libxml2
+// reads `1ornamespace::*` as `1 or namespace::*`.
+bool NamesNamespaceAxis(const std::vector<Token>& tokens, std::size_t i) {
+  return IsSymbol(tokens[i], "::") && tokens[i - 1].text.ends_with("namespace");
+}
+
 // Whether an operand ends here, so that a `//` behind it starts from all that it selects.
 bool EndsOperand(const Token& token) {
   if (token.kind != Token::Kind::kSymbol) {
@@ -294,6 +300,10 @@ XPathCost CostOf(std::string_view expression) {
   const std::vector<Token> tokens = Tokens(expression);
   XPathCost cost;
   const bool streamed = IsStreamed(expression);
+  const auto position = [&](const Token& token) {
+    const auto bytes = static_cast<std::size_t>(token.text.data() - expression.data());
+    return base::CountCharacters(expression.substr(0, bytes)) + 1;
+  };
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     const bool merges = !streamed && (IsSymbol(token, "|") || WalksFromMany(tokens, i));
@@ -301,8 +311,10 @@ XPathCost CostOf(std::string_view expression) {
     cost.strings += IsSymbol(token, "(") || IsSymbol(token, ",") || IsSymbol(token, "[") ? 1 : 0;
     if (!cost.compares_sets && IsComparison(token) && !ScalarBefore(tokens, i) &&
         !ScalarBehind(tokens, i)) {
-      const auto bytes = static_cast<std::size_t>(token.text.data() - expression.data());
-      cost.compares_sets = base::CountCharacters(expression.substr(0, bytes)) + 1;
+      cost.compares_sets = position(token);
+    }
+    if (!cost.namespace_axis && i > 0 && NamesNamespaceAxis(tokens, i)) {
+      cost.namespace_axis = position(tokens[i - 1]);
     }
   }
   return cost;

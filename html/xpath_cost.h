@@ -15,6 +15,9 @@ struct XPathCost {
   std::size_t strings = 1;  // that may be held at once, each as long as the page's text
   // The character, from 1, at which it compares two node-sets, each node with each.
   std::optional<std::size_t> compares_sets;
+  // The character, from 1, at which it asks for namespace nodes. libxml2 makes them for one result,
+  // with which they are freed, and gives them no place in the document's order.
+  std::optional<std::size_t> namespace_axis;
 };
 XPathCost CostOf(std::string_view expression);
 
