@@ -112,16 +112,6 @@ HtmlFinding NotFound(HtmlFinding::Kind kind) {
   return out;
 }
 
-// The first of the set in document order; null where `stop` ended the search.
-xmlNodePtr FirstInOrder(const xmlNodeSet& set, const ExtractionStop& stop) {
-  xmlNodePtr first = set.nodeTab[0];
-  for (int i = 1; i < set.nodeNr; ++i) {
-    if (i % 256 == 0 && stop.stopped()) return nullptr;
-    if (xmlXPathCmpNodes(first, set.nodeTab[i]) == -1) first = set.nodeTab[i];
-  }
-  return first;
-}
-
 HtmlFinding Found(base::Json value, std::string evidence) {
   HtmlFinding out;
   out.kind = HtmlFinding::Kind::kFound;
@@ -212,6 +202,7 @@ struct HtmlDocument::Tree {
   // strings but attributes'.
   bool IsTooCostly(const XPathCost& cost, bool css) const {
     if (cost.merges && markup->nodes > kXPathMergeNodesMax) return true;
+    if (!css && !cost.names_alone && markup->sibling_steps > kXPathSiblingStepsMax) return true;
     return !css && markup->bytes > kXPathStringBytesMax / cost.strings;
   }
 };
@@ -229,7 +220,7 @@ class HtmlDocument::Evaluation {
     if (tree.markup->is_xml()) RegisterPrefixes(*tree.markup->root, context_.get());
   }
 
-  // Null on failure.
+  // Null on failure. A node-set is in document order: libxml2 sorts what it hands out.
   XPathObjectPtr Run(const std::string& expression);
   const HtmlFinding& failure() const { return failure_; }
 
@@ -303,8 +294,7 @@ HtmlFinding HtmlDocument::First(const std::vector<std::string>& expressions, boo
     if (result == nullptr) return evaluation.failure();
     if (result->type != XPATH_NODESET) return ScalarFinding(*result);
     if (result->nodesetval == nullptr || result->nodesetval->nodeNr == 0) continue;
-    const xmlNodePtr node = FirstInOrder(*result->nodesetval, stop);
-    if (node == nullptr) return NotFound(HtmlFinding::Kind::kGaveUp);
+    const xmlNodePtr node = result->nodesetval->nodeTab[0];
     if (first == nullptr || xmlXPathCmpNodes(first, node) == -1) first = node;
   }
   if (first == nullptr) return NotFound(HtmlFinding::Kind::kAbsent);
@@ -325,9 +315,12 @@ HtmlMatches HtmlDocument::Every(const std::vector<std::string>& expressions, boo
     const xmlNodeSet* set = result->type == XPATH_NODESET ? result->nodesetval : nullptr;
     if (set != nullptr) nodes.insert(nodes.end(), set->nodeTab, set->nodeTab + set->nodeNr);
   }
-  std::sort(nodes.begin(), nodes.end(),
-            [](xmlNodePtr x, xmlNodePtr y) { return xmlXPathCmpNodes(x, y) == 1; });
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  // Several are CSS's and select elements, which have numbers; others are compared by walking.
+  if (expressions.size() > 1) {
+    std::sort(nodes.begin(), nodes.end(),
+              [](xmlNodePtr x, xmlNodePtr y) { return xmlXPathCmpNodes(x, y) == 1; });
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  }
   out.count = nodes.size();
   std::size_t bytes = 0;
   for (const xmlNodePtr node : nodes) {

@@ -23,6 +23,10 @@ inline constexpr unsigned long kXPathStepsMax = 100'000'000;
 // The most nodes where an expression may merge node-sets: one merge, which cannot be stopped, costs
 // the square of the nodes, about 2 seconds.
 inline constexpr std::size_t kXPathMergeNodesMax = 30'000;
+// The most siblings without an element among them that one sort of nodes may walk over, the square
+// of each such row, where an expression may select what is no element: a sort cannot be stopped
+// either.
+inline constexpr std::size_t kXPathSiblingStepsMax = 100'000'000;
 // The strings that one expression may hold at once (see XPathCost), and the text of all elements
 // together, which one step may read: each of them has that of those inside it.
 inline constexpr std::size_t kXPathStringBytesMax = 96 << 20;
@@ -107,8 +111,9 @@ class HtmlDocument {
                     const std::string& attribute, ExtractionStop& stop,
                     TextView view = TextView::kWhole) const;
 
-  // All that `expressions` (of node-sets) select, in document order, each once. Texts as First has
-  // them, without those that lack `attribute`; no more of them than make `text_bytes_max` bytes.
+  // All that `expressions` (of node-sets; several are CssToXPath's) select, in document order, each
+  // once. Texts as First has them, without those that lack `attribute`; no more of them than make
+  // `text_bytes_max` bytes.
   HtmlMatches Every(const std::vector<std::string>& expressions, bool css,
                     const std::string& attribute, ExtractionStop& stop, TextView view,
                     std::size_t text_bytes_max) const;

@@ -135,11 +135,34 @@ std::optional<std::string> StoppedBecause(const ParseWatch& watch) {
   return std::nullopt;
 }
 
+// The squares of all rows of siblings without an element among them.
+std::size_t SiblingSteps(const xmlDoc& document) {
+  std::size_t steps = 0;
+  std::size_t row = 0;
+  const xmlNode* node = document.children;
+  while (node != nullptr) {
+    const bool element = node->type == XML_ELEMENT_NODE;
+    row = element ? 0 : row + 1;
+    if (!element) steps += 2 * row - 1;
+    if (element && node->children != nullptr) {
+      node = node->children;
+      continue;
+    }
+    while (node != nullptr && node->next == nullptr) {
+      node = node->parent;
+      row = 0;
+    }
+    if (node != nullptr) node = node->next;
+  }
+  return steps;
+}
+
 ParsedTree Finished(std::unique_ptr<MarkupTree> tree, const ParseWatch& watch) {
   tree->nodes = watch.nodes + watch.texts;
   if (tree->document != nullptr) {
     tree->root = xmlDocGetRootElement(tree->document.get());
     xmlXPathOrderDocElems(tree->document.get());
+    tree->sibling_steps = SiblingSteps(*tree->document);
   }
   return tree;
 }

@@ -22,6 +22,10 @@ struct MarkupTree {
   std::size_t bytes = 0;      // of the text that was parsed
   std::size_t nodes = 0;      // of all kinds, attributes too; at least
 
+  // What one sort of all its nodes walks over at most: to place a node that is no element libxml2
+  // goes over its siblings up to the next element.
+  std::size_t sibling_steps = 0;
+
   bool is_xml() const { return document != nullptr && document->type == XML_DOCUMENT_NODE; }
 };
 // The error is a phrase.

@@ -299,14 +299,14 @@ void TranslateFunction(xmlXPathParserContextPtr ctxt, int nargs) {
 XPathCost CostOf(std::string_view expression) {
   const std::vector<Token> tokens = Tokens(expression);
   XPathCost cost;
-  const bool streamed = IsStreamed(expression);
+  cost.names_alone = IsStreamed(expression);
   const auto position = [&](const Token& token) {
     const auto bytes = static_cast<std::size_t>(token.text.data() - expression.data());
     return base::CountCharacters(expression.substr(0, bytes)) + 1;
   };
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    const bool merges = !streamed && (IsSymbol(token, "|") || WalksFromMany(tokens, i));
+    const bool merges = !cost.names_alone && (IsSymbol(token, "|") || WalksFromMany(tokens, i));
     cost.merges = cost.merges || merges;
     cost.strings += IsSymbol(token, "(") || IsSymbol(token, ",") || IsSymbol(token, "[") ? 1 : 0;
     if (!cost.compares_sets && IsComparison(token) && !ScalarBefore(tokens, i) &&

@@ -11,8 +11,9 @@ namespace vedette::html {
 
 // What an expression may make libxml2 do, checked by its tokens; never less than it does. Pure.
 struct XPathCost {
-  bool merges = false;      // node-sets that may hold most of the page, each into the other
-  std::size_t strings = 1;  // that may be held at once, each as long as the page's text
+  bool merges = false;       // node-sets that may hold most of the page, each into the other
+  bool names_alone = false;  // a path such as //div//a: elements only, found in one walk, in order
+  std::size_t strings = 1;   // that may be held at once, each as long as the page's text
   // The character, from 1, at which it compares two node-sets, each node with each.
   std::optional<std::size_t> compares_sets;
   // The character, from 1, at which it asks for namespace nodes. libxml2 makes them for one result,

@@ -196,6 +196,43 @@ TEST(HtmlDocument, G11StepsThatCannotBeStoppedAreBounded) {
   EXPECT_NE(std::get<std::string>(nested).find("nested too deep"), std::string::npos);
 }
 
+// To place a text among its siblings libxml2 walks over them up to the next element, once for each
+// text that it sorts.
+TEST(HtmlDocument, G11SortsThatCannotBeStoppedAreBounded) {
+  const auto found = [](const HtmlDocument& page, const std::string& xpath) {
+    ExtractionStop stop;
+    return page.First({xpath}, false, "", stop);
+  };
+  const HtmlDocument row = Parsed("<p>" + Repeated("x<!---->", 6000) + "</p>");
+  for (const char* costly :
+       {"count((//text()))", "//comment()", "//p/node()", "(//node())[last()]"}) {
+    EXPECT_EQ(found(row, costly).kind, HtmlFinding::Kind::kGaveUp) << costly;
+  }
+  EXPECT_EQ(found(row, "//p").kind, HtmlFinding::Kind::kFound);
+  ExtractionStop stop;
+  EXPECT_EQ(row.First({"//p[1]"}, true, "", stop).kind, HtmlFinding::Kind::kFound);
+  const HtmlDocument short_row = Parsed("<p>" + Repeated("x<!---->", 4000) + "</p>");
+  EXPECT_EQ(found(short_row, "count((//text()))").value, 4000);
+  const HtmlDocument apart = Parsed("<p>" + Repeated("<i></i>x<!---->", 20000) + "</p>");
+  EXPECT_EQ(found(apart, "count((//text()))").value, 20000);
+}
+
+// Comparing texts by public functions of libxml2 walks over all their siblings: minutes here.
+TEST(HtmlDocument, G11AllTextsAreTakenInOrder) {
+  const HtmlDocument page = Parsed(Repeated("<br>x", 100'000) + "<br>y");
+  ExtractionStop stop;
+  const auto begun = std::chrono::steady_clock::now();
+  const HtmlMatches all = page.Every({"//text()"}, false, "", stop, TextView::kWhole, 1000);
+  EXPECT_EQ(all.count, 100'001U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+  const HtmlMatches reverse = Parsed(kPage).Every({"//a/preceding::*[self::li or self::h1]"}, false,
+                                                  "", stop, TextView::kWhole, 1000);
+  EXPECT_EQ(reverse.texts, (std::vector<std::string>{"Big news", "1", "2", "3"}));
+  const HtmlMatches merged = Parsed(kPage).Every(
+      {"//p[1] | //li[2] | //li[2]/text() | //h1/node()"}, false, "", stop, TextView::kWhole, 1000);
+  EXPECT_EQ(merged.texts, (std::vector<std::string>{"Big", "news", "", "2", "2", "ab", "hid"}));
+}
+
 // If every place is tried, and what is there walked over for every part, this takes hours.
 TEST(HtmlDocument, G11StringFunctionsAreLinear) {
   const std::string page =
@@ -251,8 +288,12 @@ TEST(HtmlDocument, G11ComparingNodeSetsWithEachOtherIsSeen) {
 TEST(HtmlDocument, G11TheNamespaceAxisIsRefused) {
   const HtmlDocument page = Parsed(Repeated("<p>x</p>", 300));
   const std::vector<std::pair<const char*, std::size_t>> refused{
-      {"//namespace::*", 3},      {"//namespace::*/self::node()", 3}, {"count((//namespace::*))", 10},
-      {"(//p/namespace::*)[1]", 6}, {"/html/body/namespace ::node()", 12}, {"1ornamespace::*", 1}};
+      {"//namespace::*", 3},
+      {"//namespace::*/self::node()", 3},
+      {"count((//namespace::*))", 10},
+      {"(//p/namespace::*)[1]", 6},
+      {"/html/body/namespace ::node()", 12},
+      {"1ornamespace::*", 1}};
   for (const auto& [xpath, at] : refused) {
     ExtractionStop stop;
     const HtmlMatches all = page.Every({xpath}, false, "", stop, TextView::kWhole, 1000);
