@@ -25,7 +25,7 @@ void AnswerBody::Begin(const Limits& limits, const Facts& facts, std::function<v
   } else if (facts.coding == "deflate") {
     coding_ = Coding::kDeflate;
   } else {
-    state_ = State::kBroken;
+    state_ = Unreadable();
   }
   if (limits_.budget == nullptr) {
     taken_ = limits_.bytes_max;
@@ -35,7 +35,15 @@ void AnswerBody::Begin(const Limits& limits, const Facts& facts, std::function<v
 AnswerBody::State AnswerBody::Feed(std::string_view data) {
   if (state_ == State::kReading) {
     state_ = coding_ == Coding::kIdentity ? Copy(data) : Inflate(data);
+    if (state_ == State::kBroken) state_ = Unreadable();
   }
+  return state_;
+}
+
+AnswerBody::State AnswerBody::End() {
+  const bool whole =
+      coding_ == Coding::kIdentity || coding_ == Coding::kMemberEnded || coding_ == Coding::kEnded;
+  if (state_ == State::kReading && !whole) state_ = Unreadable();
   return state_;
 }
 
@@ -80,6 +88,13 @@ AnswerBody::State AnswerBody::Inflate(std::string_view data) {
     if (coding_ == Coding::kEnded) {
       return z.avail_in == 0 ? AtLimit() : State::kBroken;  // something follows the end
     }
+    if (coding_ == Coding::kMemberEnded) {
+      if (z.avail_in == 0) {
+        return AtLimit();
+      }
+      inflateReset(&z);
+      coding_ = Coding::kGzip;
+    }
     const bool full = text_.size() == limits_.bytes_max;
     if (full && limits_.truncate) {
       return State::kCut;
@@ -108,7 +123,7 @@ AnswerBody::State AnswerBody::Inflate(std::string_view data) {
       continue;
     }
     if (result == Z_STREAM_END) {
-      coding_ = Coding::kEnded;
+      coding_ = coding_ == Coding::kGzip ? Coding::kMemberEnded : Coding::kEnded;
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       return State::kBroken;
     } else if (z.avail_in == 0 && z.avail_out > 0) {

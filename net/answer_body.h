@@ -39,7 +39,9 @@ class AnswerBody {
   //  kUnbegun ─ Begin ─▶ kReading ─┴──────────────────────▶ kWaiting ─ Granted ─▶ kReading
   //      ▲                  │
   //      │                  └─ Feed (a coding that is not known: Begin) ─▶ kCut, kTooLong, kBroken:
-  //      └─ Reset, from any                                                nothing more is read
+  //      └─ Reset, from any    (End: of a coding that was cut off)         nothing more is read
+  //
+  // A body that is to be cut is never kBroken: kCut with what was decoded of it.
   enum class State { kUnbegun, kReading, kWaiting, kCut, kTooLong, kBroken };
 
   AnswerBody() = default;
@@ -57,6 +59,8 @@ class AnswerBody {
   State Feed(std::string_view data);
   void Granted();
   State state() const { return state_; }
+  // No more will come.
+  State End();
 
   // The body and what it holds of the budget, its surplus given back. Then everything is forgotten.
   std::string TakeText();
@@ -67,14 +71,15 @@ class AnswerBody {
   // How the bytes that come are decoded.
   //
   //   kIdentity
-  //   kGzip ─────── end of the data ──────▶ kEnded: nothing may follow
-  //   kDeflate ──── end of the data ──────▶ kEnded
+  //   kGzip ─────── end of a member ──────▶ kMemberEnded ─ more bytes ─▶ kGzip     (RFC 1952, 2.2)
+  //   kDeflate ──── end of the data ──────▶ kEnded: nothing may follow
   //       └─ no zlib header ─▶ kRaw ─ end ▶ kEnded      (as some servers send it)
-  enum class Coding { kIdentity, kGzip, kDeflate, kRaw, kEnded };
+  enum class Coding { kIdentity, kGzip, kMemberEnded, kDeflate, kRaw, kEnded };
 
   State Copy(std::string_view data);
   State Inflate(std::string_view data);
   bool Restart();
+  State Unreadable() const { return limits_.truncate ? State::kCut : State::kBroken; }
   State AtLimit();
   bool Grow();
   std::size_t room() const { return taken_ - text_.size(); }

@@ -310,7 +310,8 @@ void Transfer::TakeTime() {
 
 void Transfer::TakeResult(CURLcode result) {
   if (result == CURLE_OK) {
-    return;
+    const AnswerBody::State end = easy_->body.End();
+    if (end == AnswerBody::State::kUnbegun || end == AnswerBody::State::kReading) return;
   }
   if (!easy_->refused_address.empty()) {
     Fail(HttpErrorClass::kRefusedAddress,
@@ -377,10 +378,9 @@ bool Transfer::AcceptHeaderLine(std::string_view line) {
   }
   std::string name = base::AsciiLower(base::Trim(line.substr(0, colon), base::kLineSpace));
   const std::string_view value = base::Trim(line.substr(colon + 1), base::kLineSpace);
-  // One layer of compression only: layers multiply, and the body's limit sees just the outermost.
-  const bool layered = name == "content-encoding" && (value.find(',') != std::string_view::npos ||
-                                                      response.Header(name).has_value());
-  if (layered || (name == "transfer-encoding" && base::AsciiLower(value) != "chunked")) {
+  // curl would decode others, beyond the body's limit.
+  if (name == "transfer-encoding" && base::AsciiLower(value) != "chunked" &&
+      base::AsciiLower(value) != "identity") {
     easy_->protocol_error = "the answer is encoded in more than one layer";
     return false;
   }
@@ -395,7 +395,12 @@ std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t n, void* 
 void Transfer::BeginBody() {
   curl_off_t length = -1;
   curl_easy_getinfo(easy_->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  const std::string coding = base::AsciiLower(response.Header("content-encoding").value_or(""));
+  // One layer of compression only, as layers multiply: a list is a coding that is not known.
+  std::string coding;
+  for (const auto& [name, value] : response.headers) {
+    if (name != "content-encoding") continue;
+    coding.append(coding.empty() ? "" : ",").append(base::AsciiLower(value));
+  }
   easy_->body.Begin({request.body_bytes_max, request.truncate_body,
                      pauser == nullptr ? nullptr : request.budget, request.org},
                     {coding, length},

@@ -308,7 +308,68 @@ TEST(HttpClientBounds, LayersOfCompressionAreRefused) {
         "Transfer-Encoding: gzip, chunked\r\n"}) {
     RawServer server(Says("HTTP/1.1 200 OK\r\n" + header + "\r\n" + body));
     Client client;
-    EXPECT_EQ(client.Fetch(Small(server.port(), true)).error_class, HttpErrorClass::kProtocol);
+    EXPECT_EQ(client.Fetch(Small(server.port(), false)).error_class, HttpErrorClass::kProtocol);
+  }
+}
+
+// The status counts where a body is cut anyway.
+TEST(HttpClientBounds, ABodyThatCannotBeReadIsCut) {
+  const std::string whole = Gzip("x");
+  const std::vector<std::pair<std::string, std::string>> answers{
+      {"Content-Encoding: utf-8\r\n", "x"},
+      {"Content-Encoding: gzip, gzip\r\n", Gzip(whole)},
+      {"Content-Encoding: gzip\r\n", "no gzip"},
+      {"Content-Encoding: gzip\r\n", whole.substr(0, 10)}};
+  for (const auto& [header, body] : answers) {
+    RawServer server(Says("HTTP/1.1 202 Accepted\r\n" + header + "Content-Length: " +
+                          std::to_string(body.size()) + "\r\nX: y\r\n\r\n" + body));
+    Client client;
+    const HttpResponse answer = client.Fetch(Small(server.port(), true));
+    EXPECT_EQ(answer.error_class, HttpErrorClass::kNone) << header << answer.error;
+    EXPECT_EQ(answer.status, 202);
+    EXPECT_EQ(answer.Header("x"), "y");
+    EXPECT_EQ(answer.body, "");
+    EXPECT_TRUE(answer.body_truncated);
+  }
+  RawServer plain(Says("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nbody"));
+  Client client;
+  EXPECT_EQ(client.Fetch(Small(plain.port(), false)).body, "body");
+}
+
+TEST(HttpClientBounds, CompressionThatIsCutOffIsNoWholeBody) {
+  const std::string text(500, 'a');
+  for (const bool declared : {true, false}) {
+    for (const bool gzip : {true, false}) {
+      const std::string whole = gzip ? Gzip(text) : Deflated(text, -15);
+      const std::string body = whole.substr(0, whole.size() - 1);
+      const std::string length =
+          declared ? "Content-Length: " + std::to_string(body.size()) + "\r\n" : "";
+      RawServer server(
+          Says("HTTP/1.1 200 OK\r\nContent-Encoding: " + std::string(gzip ? "gzip" : "deflate") +
+               "\r\n" + length + "\r\n" + body));
+      Client client;
+      const HttpResponse answer = client.Fetch(Small(server.port(), false));
+      EXPECT_EQ(answer.error_class, HttpErrorClass::kProtocol) << declared << gzip;
+      EXPECT_EQ(answer.body, "");
+    }
+  }
+}
+
+TEST(HttpClientBounds, EveryMemberOfGzipIsRead) {
+  const std::string two = Gzip("one ") + Gzip("two");
+  for (const std::string& more : {std::string(), std::string("\0\0", 2)}) {
+    RawServer server(After([&](Socket& socket) {
+      socket.Send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+                  std::to_string(two.size() + more.size()) + "\r\n\r\n");
+      for (const char c : two + more) {
+        socket.Send(std::string(1, c));
+        std::this_thread::sleep_for(milliseconds(1));
+      }
+    }));
+    Client client;
+    const HttpResponse answer = client.Fetch(Small(server.port(), false));
+    EXPECT_EQ(answer.body, more.empty() ? "one two" : "");
+    EXPECT_EQ(answer.error_class, more.empty() ? HttpErrorClass::kNone : HttpErrorClass::kProtocol);
   }
 }
 
