@@ -1,5 +1,7 @@
 #include "net/http_server.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -47,6 +49,12 @@ tcp::endpoint ResolveListenAddress(const std::string& listen) {
   tcp::resolver resolver(io);
   auto flags = tcp::resolver::passive | tcp::resolver::numeric_service;
   return *resolver.resolve(host == "*" ? "0.0.0.0" : host, listen.substr(colon + 1), flags).begin();
+}
+
+// A browser that inherited a socket would hold it open after this process has closed it.
+template <typename Socket>
+void CloseOnExec(Socket& socket) {
+  fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
 milliseconds DeadlineScanInterval(const config::HttpServerConfig& c) {
@@ -129,6 +137,7 @@ void HttpServer::Impl::Listen() {
   try {
     const tcp::endpoint endpoint = ResolveListenAddress(config_.listen);
     acceptor_.open(endpoint.protocol());
+    CloseOnExec(acceptor_);
     acceptor_.set_option(tcp::acceptor::reuse_address(true));
     acceptor_.bind(endpoint);
     acceptor_.listen();
@@ -238,6 +247,7 @@ void HttpServer::Impl::Accept() {
 }
 
 void HttpServer::Impl::OnAccept(HttpConnection::Socket socket) {
+  CloseOnExec(socket);
   const auto max = static_cast<std::size_t>(config_.connections_max);
   if (connections() >= max && !idle_.empty()) {
     const auto oldest = idle_.front();

@@ -1,7 +1,9 @@
 #include "net/browser/browser_process.h"
 
+#include <linux/close_range.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +218,9 @@ void BrowserProcess::Impl::Start() {
   spawn.options.exit_cb = OnExit;
   child = made.release();
   child->process.data = child;
+  // libuv closes nothing in the child, and not every library opens its files to be closed there.
+  // The child's own pipes are opened by uv_spawn, which takes care that they stay.
+  syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   const int status = uv_spawn(loop.raw(), &child->process, &spawn.options);
   if (status != 0) {
     CloseChild(&std::exchange(child, nullptr)->process);

@@ -381,6 +381,25 @@ TEST_F(OwnBrowserTest, ABrowserIsReplacedAfterItsPages) {
   EXPECT_EQ(Counts().deaths, 0U);
 }
 
+TEST_F(OwnBrowserTest, ItInheritsNothingThatIsOpenHere) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string ours =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(ends[0]));
+  const Site site(Pages{{"/", "<p>fine</p>"}});
+  EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
+  const std::string open = "/proc/" + std::to_string(Counts().pid) + "/fd";
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(open)) {
+    std::error_code closed_meanwhile;
+    const auto target = std::filesystem::read_symlink(entry.path(), closed_meanwhile);
+    EXPECT_NE(target.string(), ours);
+    ++seen;
+  }
+  EXPECT_GE(seen, 5);
+  for (const int end : ends) close(end);
+}
+
 TEST_F(BrowserTest, ItsUserIsNotRoot) {
   const Site site(Pages{{"/", "<p>fine</p>"}});
   EXPECT_THAT(Render(site.Url("/")).response.body, HasSubstr("fine"));
