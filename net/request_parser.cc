@@ -248,6 +248,14 @@ std::size_t RequestParser::on_body_impl(string_view body, error_code& ec) {
   return body.size();
 }
 
+// Beast takes any byte inside quotes, a bare LF too, at which others end the line.
+void RequestParser::on_chunk_header_impl(std::uint64_t, string_view extensions, error_code& ec) {
+  const bool plain = std::none_of(extensions.begin(), extensions.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  });
+  if (!plain) ec = http::error::bad_chunk_extension;
+}
+
 std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, string_view body, error_code& ec) {
   return on_body_impl(body, ec);
 }

@@ -1,7 +1,10 @@
 #include "net/http_server.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <condition_variable>
 #include <memory>
@@ -298,12 +301,35 @@ INSTANTIATE_TEST_SUITE_P(
             "ChunkSizeHuge",
             kPost + "Transfer-Encoding: chunked\r\n\r\n10000000000000005\r\nhello\r\n0\r\n\r\n"},
         Ambiguous{"ChunkBareLf", kPost + "Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n"},
+        Ambiguous{"ChunkExtensionLf", kPost + "Transfer-Encoding: chunked\r\n\r\n"
+                                              "2;a=\"\nxx\"\r\nhe\r\n0\r\n\r\n"},
+        Ambiguous{"LastChunkExtensionCr", kPost + "Transfer-Encoding: chunked\r\n\r\n"
+                                                  "2\r\nhe\r\n0;a=\"\rx\"\r\n\r\n"},
+        Ambiguous{"ChunkExtensionNul", kPost + "Transfer-Encoding: chunked\r\n\r\n"
+                                               "2;a=\"\0\"\r\nhe\r\n0\r\n\r\n"s},
         Ambiguous{"ChunkWithoutEnd",
                   kPost + "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n"},
         Ambiguous{"ChunkNegative", kPost + "Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n"},
         Ambiguous{"TrailerLength", kPost + "Transfer-Encoding: chunked\r\n\r\n0\r\n"
                                            "Content-Length: 9\r\n\r\n"}),
     [](const auto& suite) { return std::string(suite.param.name); });
+
+TEST(HttpServer, ItsSocketsAreClosedInOtherPrograms) {
+  Running s;
+  Socket client = s.Connect();
+  client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  client.ReceiveUntil("\r\n\r\n");
+  int sockets = 0;
+  for (int fd = 3; fd < 1024; ++fd) {
+    sockaddr_in own{};
+    socklen_t length = sizeof own;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) != 0) continue;
+    if (own.sin_family != AF_INET || ntohs(own.sin_port) != s.server.port()) continue;
+    ++sockets;
+    EXPECT_EQ(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  }
+  EXPECT_EQ(sockets, 2);
+}
 
 TEST(HttpServer, PassesOverAnEmptyLineBeforeARequest) {
   Running s;
