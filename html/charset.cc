@@ -143,6 +143,13 @@ std::string Convert(std::string_view body, std::string_view encoding) {
   std::array<char, 16384> buffer;
   char* in = const_cast<char*>(body.data());  // iconv's signature; it does not write there
   std::size_t in_left = body.size();
+  // Some encodings hold a letter back, as a mark that follows may be put on it.
+  const auto flush = [&] {
+    char* to = buffer.data();
+    std::size_t to_left = buffer.size();
+    iconv(converter, nullptr, nullptr, &to, &to_left);
+    out.append(buffer.data(), buffer.size() - to_left);
+  };
   while (in_left > 0) {
     char* to = buffer.data();
     std::size_t to_left = buffer.size();
@@ -151,11 +158,12 @@ std::string Convert(std::string_view body, std::string_view encoding) {
     out.append(buffer.data(), buffer.size() - to_left);
     if (!failed || errno == E2BIG) continue;
     // A bad or cut sequence: one character lost, and on.
+    flush();
     base::AppendUtf8(0xFFFD, &out);
     ++in;
     --in_left;
-    iconv(converter, nullptr, nullptr, nullptr, nullptr);
   }
+  flush();
   iconv_close(converter);
   return base::RepairUtf8(out);
 }

@@ -30,17 +30,20 @@ TEST(Charset, BodiesAreDecodedAsBrowsersDo) {
     std::string expected;
   };
   const Case cases[] = {
-      {"\xC3\xA9", "", e_acute},                                // valid UTF-8
-      {"\xE9", "", e_acute},                                    // else windows-1252
-      {"\xE9", "latin1", e_acute},                              // the header
-      {"\x80", "iso-8859-1", "\xE2\x82\xAC"},                   // which means windows-1252
-      {"\xEF\xBB\xBF\xC3\xA9", "latin1", e_acute},              // a BOM wins over the header
-      {"\xFF\xFE\xE9\x00"s, "", e_acute},                       // UTF-16, little endian
-      {"\xFE\xFF\x00\xE9"s, "utf-8", e_acute},                  // and big
-      {"\xE9\x00"s, "utf-16", e_acute},                         //
-      {"\x8F\xAC", "Shift_JIS", "\xE5\xB0\x8F"},                //
-      {"\xC4\xE3", "gb2312", "\xE4\xBD\xA0"},                   //
-      {"\xD0\xC9", "koi8-r", "\xD0\xBF\xD0\xB8"},               //
+      {"\xC3\xA9", "", e_acute},                    // valid UTF-8
+      {"\xE9", "", e_acute},                        // else windows-1252
+      {"\xE9", "latin1", e_acute},                  // the header
+      {"\x80", "iso-8859-1", "\xE2\x82\xAC"},       // which means windows-1252
+      {"\xEF\xBB\xBF\xC3\xA9", "latin1", e_acute},  // a BOM wins over the header
+      {"\xFF\xFE\xE9\x00"s, "", e_acute},           // UTF-16, little endian
+      {"\xFE\xFF\x00\xE9"s, "utf-8", e_acute},      // and big
+      {"\xE9\x00"s, "utf-16", e_acute},             //
+      {"\x8F\xAC", "Shift_JIS", "\xE5\xB0\x8F"},    //
+      {"\xC4\xE3", "gb2312", "\xE4\xBD\xA0"},       //
+      {"\xD0\xC9", "koi8-r", "\xD0\xBF\xD0\xB8"},   //
+      {"\xE0", "windows-1255", "\xD7\x90"},         // a letter that may get a mark
+      {"\xE0\xFF\xE0", "windows-1255", "\xD7\x90\xEF\xBF\xBD\xD7\x90"},
+      {"gia", "windows-1258", "gia"},
       {"\xC3\xA9", "utf-7", e_acute},                           // unknown names count as none
       {"\xC3\xA9", "../../etc/passwd", e_acute},                //
       {"+AGEAYg-", "utf-7", "+AGEAYg-"},                        // UTF-7 is never read
