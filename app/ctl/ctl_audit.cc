@@ -111,10 +111,13 @@ Json Verify(const AskAdmin& ask, const ChainStart& start) {
     }
     for (const Json& entry : page.at("items")) {
       verified.Take(entry);
-      if (verified.last.seq == head.seq && verified.last.hash != head.hash) {
-        Break(fmt::format("the entry {} of the audit is not the one that its end names", head.seq));
-      }
+      if (verified.last.seq == head.seq) break;  // what was added meanwhile is another call's
     }
+  }
+  if (verified.last.hash != head.hash) {
+    Break(fmt::format(
+        "the entry {} of the audit is not the one that its end names{}", head.seq,
+        verified.entries == 0 ? ": what was taken for its hash is none, or it was changed" : ""));
   }
   return {{"seq", verified.last.seq},
           {"hash", base::HexEncode(verified.last.hash)},

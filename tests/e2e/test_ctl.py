@@ -418,6 +418,9 @@ def test_the_chain_of_the_audit_shows_what_was_changed_or_is_missing(ctl, vedett
     assert sealed(database) == 5
     end = ctl.json("audit-verify")
     assert (end["seq"], end["entries"], end["erased"]) == (5, 5, 0) and re.fullmatch("[0-9a-f]{64}", end["hash"]), end
+    # A chain that was made again is seen also where nothing was added since.
+    assert ctl.json("audit-verify", "--from", 6, "--checkpoint", end["hash"])["entries"] == 0
+    assert "the entry 5 of the audit is not the one that its end names" in ctl.refused("audit-verify", "--from", 6, "--checkpoint", "0" * 64)
     ctl.text("org-create", "Later")
     sealed(database)
     later = ctl.json("audit-verify", "--from", end["seq"] + 1, "--checkpoint", end["hash"])
