@@ -14,6 +14,9 @@ namespace {
 // Large ticks closed in one transaction.
 constexpr int kClosedPerRunMax = 100;
 
+// How soon it is asked again for a schedule that is due while another transaction holds it.
+constexpr std::chrono::milliseconds kHeldPoll{100};
+
 }  // namespace
 
 Scheduler::Scheduler(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -70,6 +73,9 @@ lease::NextRun Scheduler::OnRun(const RunResult& result) {
   }
   if (!result.next.next_due) return lease::kAtPoll;
   const auto left = *result.next.next_due - domain::kCutAhead - result.next.now;
+  // What is due and was not cut is held by another transaction, unless it became due meanwhile.
+  const bool is_held = left <= left.zero() && result.due.scheduled_ticks == 0 && chunks == 0;
+  if (is_held) return kHeldPoll;
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
                     std::chrono::milliseconds(0), config_.scheduler.poll_ms);
 }

@@ -302,25 +302,61 @@ TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
   EXPECT_EQ(gauges.sessions, 2);
 }
 
+// A scheduler on a loop of its own, with what it counted; `signals` has no connection: nothing is
+// heard and nothing said.
+class LoneScheduler {
+ public:
+  explicit LoneScheduler(MaintenanceTest& test)
+      : pool_(test.settings.database, {.name = "scheduler"}, 1, test.clock, test.metrics, kQuiet),
+        scheduler_(loop_, pool_, test.signals, test.clock, test.metrics, test.settings, kQuiet) {
+    loop_.Post([this] { scheduler_.Start(); });
+    thread_ = std::thread([this] { loop_.Run(); });
+  }
+  ~LoneScheduler() {
+    std::promise<void> drained;
+    loop_.Post([&] { scheduler_.Drain([&] { drained.set_value(); }); });
+    drained.get_future().get();
+    loop_.Stop();
+    thread_.join();
+  }
+
+ private:
+  inline static const base::Logger kQuiet{base::LogLevel::kOff, base::LogFormat::kText};
+  base::EventLoop loop_;
+  store::Pool pool_;
+  scheduler::Scheduler scheduler_;
+  std::thread thread_;
+};
+
 TEST_F(MaintenanceTest, ASchedulerThatNobodyWakesFindsWhatIsDueByPolling) {
   settings.scheduler.poll_ms = std::chrono::milliseconds(50);
-  base::EventLoop loop;
-  store::Pool pool(settings.database, {.name = "scheduler"}, 1, clock, metrics,
-                   base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
-  scheduler::Scheduler scheduler(loop, pool, signals, clock, metrics, settings,
-                                 base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
-  loop.Post([&] { scheduler.Start(); });
-  std::thread thread([&] { loop.Run(); });
-  // `signals` has no connection: nothing is heard and nothing said.
+  const LoneScheduler scheduler(*this);
   NewMonitor({});
   Eventually("select count(*) from chunk", "1");
   NewMonitor({});
   Eventually("select count(*) from chunk", "2");
-  std::promise<void> drained;
-  loop.Post([&] { scheduler.Drain([&] { drained.set_value(); }); });
-  drained.get_future().get();
-  loop.Stop();
-  thread.join();
+}
+
+TEST_F(MaintenanceTest, ASchedulerIsQuietWhileSomebodyHoldsWhatIsDue) {
+  NewMonitor({});
+  pqxx::connection connection(database.url());
+  pqxx::work holder(connection);
+  holder.exec("select from monitor_sched for update");
+  const auto transactions = [this] {
+    return std::stoi(
+        Sql("select xact_commit from pg_stat_database where datname = "
+            "current_database()"));
+  };
+  {
+    const int before = transactions();
+    const LoneScheduler scheduler(*this);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    // PostgreSQL counts what a session did once in a second.
+    EXPECT_LT(transactions() - before, 300);
+  }
+  holder.commit();
+  const LoneScheduler scheduler(*this);
+  Eventually("select count(*) from chunk", "1");
 }
 
 }  // namespace
