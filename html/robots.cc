@@ -1,12 +1,12 @@
 #include "html/robots.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/text.h"
 
@@ -152,7 +152,7 @@ struct RobotsCache::Impl : std::enable_shared_from_this<RobotsCache::Impl> {
   const base::Clock& clock;
   const std::string product;
   std::unordered_map<std::string, Known> known;
-  std::unordered_map<std::string, std::deque<Waiting>> waiting;  // the first one's request is made
+  std::unordered_map<std::string, std::vector<Waiting>> waiting;  // the first one's request is made
 };
 
 void RobotsCache::Impl::Ask(const FetchRequest& page, Done done) {
@@ -187,29 +187,19 @@ void RobotsCache::Impl::OnRead(const std::string& site, Fetched fetched) {
   const bool absent =
       failure != nullptr && failure->error_class == "http_status" && !failure->retryable;
   const bool too_long = failure != nullptr && failure->error_class == "body_too_large";
+  // Taken out first: what asks from inside an answer waits for another file.
+  const std::vector<Waiting> waits = std::move(waiting.extract(site).mapped());
   if (failure != nullptr && !absent && !too_long) {
-    auto& waits = waiting.at(site);
-    const Done done = std::move(waits.front().done);
-    waits.pop_front();
-    if (waits.empty()) {
-      waiting.erase(site);
-    } else {
-      Read(site);
-    }
     domain::Failure why = *failure;
     why.message = "The site's robots.txt cannot be read: " + why.message;
-    return done(std::move(why));
+    for (const Waiting& waited : waits) waited.done(why);
+    return;
   }
   // A file that is longer than anybody has to read says nothing that counts.
   Robots robots;
   if (failure == nullptr) robots = RobotsOf(fetched);
   Keep(site, robots);
-  for (const Waiting& waited : std::exchange(waiting[site], {})) {
-    waited.done(RefusalOf(robots, waited.page.url));
-  }
-  if (const auto it = waiting.find(site); it != waiting.end() && it->second.empty()) {
-    waiting.erase(it);
-  }
+  for (const Waiting& waited : waits) waited.done(RefusalOf(robots, waited.page.url));
 }
 
 void RobotsCache::Impl::Keep(const std::string& site, Robots robots) {

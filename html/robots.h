@@ -78,7 +78,7 @@ inline constexpr std::size_t kRobotsSitesMax = 10'000;
 //
 //   unknown ── the first who asks ──▶ being read ──▶ known for kRobotsKnownMax ──▶ unknown
 //      ▲                                  │
-//      └── it failed: he is told so, and the next who waits asks again
+//      └── it failed: all who wait are told so, as their own times go on meanwhile
 class RobotsCache {
  public:
   // `user_agent`: its product token is what rules are for.
