@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -51,8 +52,9 @@ namespace vedette::app {
 namespace {
 
 constexpr std::int64_t kRest = 128;
-// Beside the pools of the roles: the one for the fleet's state, and the one that listens.
-constexpr std::int64_t kOwnDatabaseConnections = 2;
+// Beside the pools of the roles: the one for the fleet's state, the one that listens, and one that
+// looks whether the pooler answers.
+constexpr std::int64_t kOwnDatabaseConnections = 3;
 
 std::int64_t Outgoing(int connections_max) {
   config::NetConfig net;
@@ -238,6 +240,8 @@ struct Service::Impl final : public admin::ServiceState {
   void BuildFleetRenderer();
   void BuildPorts(const Core& core);
   void CheckHealth();
+  void LookThroughPooler(const DatabaseLook& look);
+  void EndLook(const DatabaseLook& look, const std::string& fault);
   void ActOn(const DatabaseLook& look);
   void GiveUp(const std::string& reason);
   bool StartRoles();
@@ -277,6 +281,7 @@ struct Service::Impl final : public admin::ServiceState {
   std::unique_ptr<SecretsWatch> secrets_watch;
   std::unique_ptr<base::Timer> health_timer;
   std::optional<std::chrono::nanoseconds> looking_since;  // at the database; none: no look now
+  std::string_view looking_at;
   std::chrono::nanoseconds heartbeat_at{0};
 
   std::unique_ptr<ApiRole> api_role;
@@ -387,10 +392,11 @@ void Service::Impl::CheckHealth() {
   const auto now = clock.SinceBoot();
   if (looking_since) {
     if (now - *looking_since < kHealthLookMax) return;
-    SetNotReady(fmt::format("the database has not answered for {} s", kHealthLookMax.count()));
+    SetNotReady(fmt::format("{} has not answered for {} s", looking_at, kHealthLookMax.count()));
     return;
   }
   looking_since = now;
+  looking_at = "the database";
   const bool beat = HasStarted() && now - heartbeat_at >= kHeartbeatEvery;
   if (beat) heartbeat_at = now;
   store::Member self = Self(false);
@@ -417,13 +423,31 @@ void Service::Impl::CheckHealth() {
         return look;
       },
       [this](std::variant<DatabaseLook, store::Failure> result) {
-        looking_since.reset();
         if (const auto* problem = std::get_if<store::Failure>(&result)) {
-          SetNotReady(problem->message);
+          EndLook({}, problem->message);
         } else {
-          ActOn(std::get<DatabaseLook>(result));
+          LookThroughPooler(std::get<DatabaseLook>(result));
         }
       });
+}
+
+// The roles api and admin have no other way to the database. Requests that wait for their pools
+// keep no look waiting.
+void Service::Impl::LookThroughPooler(const DatabaseLook& look) {
+  if (!pools->pooler || !look.pooler.empty()) return EndLook(look, "");
+  looking_at = "[database] pooled_url";
+  store::RunAsync<store::SchemaState>(
+      *pools->pooler, loop, store::CheckSchema,
+      [this, look](const std::variant<store::SchemaState, store::Failure>& result) {
+        const auto* problem = std::get_if<store::Failure>(&result);
+        EndLook(look, problem != nullptr ? "[database] pooled_url: " + problem->message : "");
+      });
+}
+
+void Service::Impl::EndLook(const DatabaseLook& look, const std::string& fault) {
+  looking_since.reset();
+  if (!fault.empty()) return SetNotReady(fault);
+  ActOn(look);
 }
 
 void Service::Impl::ActOn(const DatabaseLook& look) {

@@ -37,6 +37,9 @@ Pools::Pools(const config::Config& config, const Duties& duties, const base::Clo
     return pool_of(db, name, connections, keyed_plans);
   };
   fleet = pool("fleet", 1, false);
+  if (pooled.is_pooled && (duties.Has(Role::kApi) || duties.Has(Role::kAdmin))) {
+    pooler = pool_of(pooled, "pooler", 1, false);
+  }
   if (duties.Has(Role::kApi)) api = pool_of(pooled, "api", db.api_connections, false);
   if (duties.Has(Role::kApi) && config.search.backend == "postgres") {
     // A count takes a millisecond or as long as it may.
@@ -57,7 +60,7 @@ Pools::Pools(const config::Config& config, const Duties& duties, const base::Clo
 
 void Pools::Stop() {
   for (auto* pool :
-       {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &render, &fleet}) {
+       {&api, &search, &admin, &scheduler, &worker, &jobs, &delivery, &render, &pooler, &fleet}) {
     if (*pool) (*pool)->Stop();
   }
 }

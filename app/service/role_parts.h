@@ -47,6 +47,8 @@ struct Pools {
   // The way of the roles api and admin: [database] pooled_url, or that of all others.
   const config::DatabaseConfig pooled;
   std::unique_ptr<store::Pool> fleet;  // health, heartbeat, and what is looked at now and then
+  // Looks whether the pooler answers; null where the process does not go through one.
+  std::unique_ptr<store::Pool> pooler;
   std::unique_ptr<store::Pool> api;
   std::unique_ptr<store::Pool> search;  // null also where the API does not count in the database
   std::unique_ptr<store::Pool> admin;

@@ -191,6 +191,24 @@ def test_the_api_and_the_operator_go_through_a_transaction_pooler_that_has_its_o
         assert cursor.fetchall() == [], "a setting outlives its transaction"
 
 
+def test_while_the_pooler_hangs_or_is_away_a_process_says_that_it_is_not_ready(binary, pooled, database, tmp_path):
+    pooler = pooled("transaction")
+    service = Vedette(binary, database.url, tmp_path, {"VEDETTE_DATABASE_POOLED_URL": pooler.url}).migrate().start()
+
+    def not_ready():
+        answer = call("GET", service.admin + "/readyz")
+        return answer.status == 503 and answer.json["reasons"]
+
+    pooler.process.send_signal(signal.SIGSTOP)
+    assert wait_until("it to say so", not_ready, 25) == ["[database] pooled_url has not answered for 10 s"]
+    pooler.process.send_signal(signal.SIGCONT)
+    wait_until("it to be ready again", lambda: not not_ready())
+    pooler.process.kill()
+    [reason] = wait_until("it to say so", not_ready)
+    assert reason.startswith("[database] pooled_url: "), reason
+    assert service.stop() == 0
+
+
 def test_a_pooler_of_another_database_is_refused_at_the_start(binary, pooled, database, postgres, tmp_path):
     service = Vedette(binary, database.url, tmp_path, {"VEDETTE_DATABASE_POOLED_URL": postgres.url("postgres")})
     service.start(ready=False)
