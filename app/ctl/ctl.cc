@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
@@ -333,12 +334,13 @@ JsonClient::Answer Ctl::Impl::Send(const CtlCommand& command, const CtlRequest& 
   for (const CtlOption& option : command.options) {
     if (option.place != CtlOption::Place::kFile) continue;
     const std::string& path = texts[command.name][option.flag];
+    if (std::filesystem::is_directory(path)) throw CannotRead(path, std::strerror(EISDIR));
     std::ifstream file(path);
     if (!file) throw CannotRead(path, std::strerror(errno));
     const auto call = [&](const base::Json& body) {
       return client->Call(request.method, request.target, body);
     };
-    return SendLines(call, *request.body, file);
+    return SendLines(call, *request.body, file, switches[command.name]["--empty"]);
   }
   JsonClient::Answer answer = client->Call(request.method, request.target, request.body);
   std::optional<base::Json> body = request.body;

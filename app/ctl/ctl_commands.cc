@@ -434,6 +434,7 @@ std::vector<CtlCommand> SearchCommands() {
        {Required(Body("--mode", "mode", Type::kText, "people or company")),
         Body("--org", "org_id", Type::kText, "For one organisation alone; else for everybody"),
         Body("--id", "import_id", Type::kText, "Goes on with an import that was broken off"),
+        Own("--empty", Type::kSwitch, "A file without documents replaces all by none"),
         {"file", "lines", Place::kFile, Type::kText, true, "One object of JSON a line"}},
        {},
        {}},

@@ -32,8 +32,13 @@ class LineReader {
  public:
   explicit LineReader(std::istream& file) : file_(file) {}
 
-  std::int64_t at() const { return at_; }  // lines read
-  bool AtEnd() { return file_.peek() == std::istream::traits_type::eof(); }
+  std::int64_t at() const { return at_; }                // lines read
+  bool has_documents() const { return has_documents_; }  // whether one of them is not blank
+  bool AtEnd() {
+    const bool is_end = file_.peek() == std::istream::traits_type::eof();
+    CheckRead();
+    return is_end;
+  }
 
   base::Json ReadBatch() {
     base::Json lines = base::Json::array();
@@ -45,20 +50,30 @@ class LineReader {
         throw RequestFailed(400, fmt::format("line {} of the file is not UTF-8", at_ + 1));
       }
       bytes += line.size();
+      has_documents_ = has_documents_ || !base::Trim(line).empty();
       lines.push_back(line);
       ++at_;
     }
+    CheckRead();
     return lines;
   }
 
   void SkipTo(std::int64_t line) {
     std::string skipped;
     while (at_ < line && std::getline(file_, skipped)) ++at_;
+    CheckRead();
   }
 
  private:
+  // What cannot be read is not the end.
+  void CheckRead() const {
+    if (!file_.bad()) return;
+    throw RequestFailed(400, fmt::format("the file cannot be read behind line {}", at_));
+  }
+
   std::istream& file_;
   std::int64_t at_ = 0;
+  bool has_documents_ = false;
 };
 
 JsonClient::Answer CallAgain(const CallWithBody& call, const base::Json& body) {
@@ -79,7 +94,8 @@ bool IsCounting(const JsonClient::Answer& answer) {
 
 }  // namespace
 
-JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::istream& file) {
+JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::istream& file,
+                             bool may_be_empty) {
   if (!body.contains("import_id")) {
     body["import_id"] = base::Uuid::V4().ToString();
     fmt::print(stderr, "import {}\n", body["import_id"].get<std::string>());
@@ -89,6 +105,9 @@ JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::ist
     body["first_line"] = reader.at();
     body["lines"] = reader.ReadBatch();
     const bool is_last = reader.AtEnd();
+    if (is_last && !reader.has_documents() && !may_be_empty) {
+      throw RequestFailed(400, "the file has no documents: with --empty it replaces all by none");
+    }
     if (is_last) body["last"] = true;
     JsonClient::Answer answer = CallAgain(call, body);
     if (answer.status != 200 || !answer.body.is_object()) return answer;

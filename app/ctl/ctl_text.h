@@ -21,8 +21,10 @@ using CallWithBody = std::function<JsonClient::Answer(const base::Json& body)>;
 // some of the lines already, it goes on behind them. Without an "import_id" in `body` it makes one
 // and tells it on standard error, so that a broken import can be gone on with. Returns the last
 // answer, or the first one that refuses. A call without an answer, or with a 503, is tried again
-// a few times, as a batch may be sent twice.
-JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::istream& file);
+// a few times, as a batch may be sent twice. Throws RequestFailed where the file cannot be read to
+// its end, or has blank lines alone and may not be empty; the server then replaces nothing.
+JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::istream& file,
+                             bool may_be_empty);
 
 // The answer to a GET of this target of the admin port. Throws RequestFailed otherwise.
 using AskAdmin = std::function<base::Json(const std::string& target)>;

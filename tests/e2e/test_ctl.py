@@ -186,8 +186,13 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     companies.write_text('{"id": "1", "name": "acme"}\n{"id": "2", "name": "acme"}\n')
     imported = ctl.json("search-import", companies, "--mode", "company")
     assert imported["state"] == "current", imported
+    folder = ctl.run("search-import", tmp_path, "--mode", "company")
+    assert folder.returncode == 2 and "Is a directory" in folder.stderr, folder
+    (tmp_path / "none.ndjson").write_text("\n")
+    assert "no documents" in ctl.refused("search-import", tmp_path / "none.ndjson", "--mode", "company")
     found = tenant.post("/search/filter-field-values", {"field": "name"})
     assert [(value["value"], value["count"]) for value in found["values"]] == [("acme", 2)], found
+    assert ctl.json("search-import", tmp_path / "none.ndjson", "--mode", "company", "--empty")["state"] == "current"
 
     # Trouble.
     assert ctl.json("pause", monitor, "--reason", "the site asked")["status"] == "paused"

@@ -306,7 +306,7 @@ JsonClient::Answer SendAll(FakeImport* server, int lines) {
   for (int i = 0; i < lines; ++i) text += std::to_string(i) + "\n";
   std::istringstream file(text);
   return SendLines([server](const Json& body) { return (*server)(body); }, Json{{"import_id", "i"}},
-                   file);
+                   file, false);
 }
 
 TEST(CtlLines, AFileGoesInBatchesAndIsCountedAtItsEnd) {
@@ -334,6 +334,42 @@ TEST(CtlLines, ABatchWithoutAnAnswerIsSentAgainAFewTimes) {
   server = FakeImport();
   server.fails = 5;
   EXPECT_THROW(SendAll(&server, 10), RequestFailed);
+}
+
+// Ends as a disk does that fails, or a directory.
+class FailingFile : public std::stringbuf {
+ public:
+  using std::stringbuf::stringbuf;
+
+ protected:
+  int_type underflow() override {
+    const int_type next = std::stringbuf::underflow();
+    if (next == traits_type::eof()) throw std::ios_base::failure("a broken disk");
+    return next;
+  }
+};
+
+TEST(CtlLines, WhatCannotBeReadIsNotTheEndOfTheFile) {
+  for (const char* text : {"", "1\n", "1\n2"}) {
+    FakeImport server;
+    FailingFile broken{std::string(text)};
+    std::istream file(&broken);
+    const auto call = [&server](const Json& body) { return server(body); };
+    EXPECT_THROW(SendLines(call, Json{{"import_id", "i"}}, file, true), RequestFailed) << text;
+    for (const Json& body : server.bodies) EXPECT_FALSE(body.contains("last"));
+  }
+}
+
+TEST(CtlLines, AFileWithoutDocumentsReplacesNothingUnlessItMayBeEmpty) {
+  for (const char* text : {"", "\n \n\n"}) {
+    FakeImport server;
+    const auto call = [&server](const Json& body) { return server(body); };
+    std::istringstream file(text);
+    EXPECT_THROW(SendLines(call, Json{{"import_id", "i"}}, file, false), RequestFailed) << text;
+    EXPECT_TRUE(server.bodies.empty());
+    std::istringstream again(text);
+    EXPECT_EQ(SendLines(call, Json{{"import_id", "i"}}, again, true).status, 200) << text;
+  }
 }
 
 TEST(CtlText, WhatOthersWroteCannotSteerTheTerminal) {
