@@ -12,4 +12,9 @@ namespace vedette::app {
 config::Config LoadConfig(const std::optional<std::string>& path,
                           const config::Environment& environment);
 
+// Why serve and migrate refuse a configuration without [database] url.
+inline constexpr const char* kNoDatabaseUrl =
+    "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "
+    "postgresql://user@host/vedette";
+
 }  // namespace vedette::app

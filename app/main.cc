@@ -212,6 +212,7 @@ int Serve(const CommonOptions& common, const ServeOptions& given,
 
 int RunMigrate(const CommonOptions& common) {
   const config::Config config = common.Load();
+  if (config.database.url.empty()) throw config::ConfigError(kNoDatabaseUrl);
   base::Logger log = MakeLogger(config.log);
   const int applied = Migrate(config, log);
   if (applied == 0) {

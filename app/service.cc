@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "api/operator/admin.h"
+#include "app/load_config.h"
 #include "app/outside_calls.h"
 #include "app/probe_set.h"
 #include "app/roles.h"
@@ -78,9 +79,7 @@ void AddAbsences(const config::Config& config, std::vector<StartFault>* faults) 
         "\"token\" under [admin.tokens]");
   }
   if (config.database.url.empty()) {
-    add({},
-        "[database] url is not set. Give it as VEDETTE_DATABASE_URL, for example "
-        "postgresql://user@host/vedette");
+    add({}, kNoDatabaseUrl);
   }
 }
 

@@ -189,6 +189,9 @@ def test_migrate_without_a_database_says_so(binary, tmp_path):
     service = Vedette(binary, "postgresql:///none?host=/nonexistent", tmp_path)
     done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr.startswith("vedette: ")
+    service = Vedette(binary, "", tmp_path, {"PGHOST": "/nonexistent"})
+    done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "[database] url is not set" in done.stderr, "as serve does, whatever libpq would find"
 
 
 # ---- ports and signals
