@@ -194,6 +194,24 @@ def test_migrate_without_a_database_says_so(binary, tmp_path):
     assert done.returncode == 2 and "[database] url is not set" in done.stderr, "as serve does, whatever libpq would find"
 
 
+@pytest.mark.empty_database
+def test_migrate_says_what_to_do_where_the_database_refuses(binary, database, tmp_path):
+    def refused(url):
+        service = Vedette(binary, url, tmp_path)
+        done = subprocess.run([binary, "migrate"], env=service.environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr
+
+    said = refused(database.url + ("&" if "?" in database.url else "?") + "options=-cdefault_transaction_read_only%3Don")
+    assert "takes no changes" in said and "the primary" in said and "run `vedette migrate` again" in said, said
+    database.rows("create role stranger login")
+    try:
+        said = refused(database.url.replace("vedette@", "stranger@").replace("user=vedette", "user=stranger"))
+        assert "as the owner of the database and its tables (" in said and "permission denied" in said, said
+    finally:
+        database.rows("drop role stranger")
+
+
 # ---- ports and signals
 
 
