@@ -23,7 +23,9 @@
 #include "app/ctl/ctl_text.h"
 #include "app/json_client.h"
 #include "base/text.h"
+#include "config/net_config.h"
 #include "config/parts.h"
+#include "config/server_config.h"
 
 namespace vedette::app {
 namespace {
@@ -54,24 +56,32 @@ std::string TokenOfFile(const std::string& path) {
   return std::string(base::Trim(line));
 }
 
-// A file that a command sends, such as a public key.
-constexpr std::size_t kSentFileBytesMax = 65536;
+// A public key that a command sends.
+constexpr std::size_t kKeyFileBytesMax = 65536;
 
 config::ConfigError CannotRead(const std::string& path, std::string_view why) {
   return config::ConfigError(fmt::format("ctl cannot read {}: {}", path, why));
 }
 
-std::string TextOfFile(const std::string& path) {
+std::string TextOfFile(const std::string& path, std::size_t bytes_max) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw CannotRead(path, std::strerror(errno));
-  std::string text(kSentFileBytesMax + 1, '\0');
+  std::string text(bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) throw CannotRead(path, std::strerror(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.empty() || text.size() > kSentFileBytesMax) {
-    throw CannotRead(path, fmt::format("it must have 1 to {} bytes", kSentFileBytesMax));
+  if (text.empty() || text.size() > bytes_max) {
+    throw CannotRead(path, fmt::format("it must have 1 to {} bytes", bytes_max));
   }
   return text;
+}
+
+// The defaults, and certificate authorities of the operator's own: the port may be behind a proxy
+// with a certificate of these.
+config::NetConfig ClientConfig() {
+  config::Environment environment = config::ProcessEnvironment();
+  std::erase_if(environment, [](const auto& one) { return one.first != "VEDETTE_NET_CA_FILE"; });
+  return config::LoadConfig(std::nullopt, environment).net;
 }
 
 // What the admin port has at a target.
@@ -201,7 +211,7 @@ struct Word {
 constexpr Word kCellMap{"cell-map", "Print a map for HAProxy: cells, prefixes or organisations"};
 
 JsonClient::Answer CallCellPort(const config::CellPort& cell, const std::string& target) {
-  BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
+  BlockingHttp http(ClientConfig());
   JsonClient client(http, cell.url, {"Authorization", "Bearer " + cell.token});
   return client.Call("GET", target);
 }
@@ -235,8 +245,10 @@ CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {
     auto& given = values[option.flag];
     if (option.type == CtlOption::Type::kList) {
       given = lists[command.name][option.flag];
-    } else if (option.type == CtlOption::Type::kFile || option.type == CtlOption::Type::kJsonFile) {
-      given = {TextOfFile(texts[command.name][option.flag])};
+    } else if (option.type == CtlOption::Type::kFile) {
+      given = {TextOfFile(texts[command.name][option.flag], kKeyFileBytesMax)};
+    } else if (option.type == CtlOption::Type::kJsonFile) {
+      given = {TextOfFile(texts[command.name][option.flag], config::AdminServer().body_bytes_max)};
     } else if (option.type != CtlOption::Type::kSwitch) {
       given = {texts[command.name][option.flag]};
     }
@@ -260,7 +272,7 @@ void Ctl::Impl::Run(const CtlCommand& command, const CLI::App& parsed) {
         "ctl needs the admin token: set VEDETTE_ADMIN_TOKEN or VEDETTE_ADMIN_TOKEN_FILE, or give "
         "--token or --token-file");
   }
-  BlockingHttp http(config::LoadConfig(std::nullopt, {}).net);
+  BlockingHttp http(ClientConfig());
   JsonClient client(http, WithoutTrailingSlash(url), {"Authorization", "Bearer " + token});
   if (RunOnChain(command, values, &client)) return;
   const CtlValues written = values;
@@ -317,7 +329,7 @@ bool Ctl::Impl::RunOnChain(const CtlCommand& command, const CtlValues& values,
     const StreamAdmin stream = [this](const std::string& target, const auto& take) {
       return net::ReadLines({.url = WithoutTrailingSlash(url) + target,
                              .headers = {{"Authorization", "Bearer " + token}}},
-                            config::LoadConfig(std::nullopt, {}).net, take);
+                            ClientConfig(), take);
     };
     FollowAudit(stream, place("--after"), [](const base::Json& entry) {
       fmt::print("{}\n", base::DumpJson(entry));

@@ -520,6 +520,24 @@ void AddAnswer(const Json& next, Json* all) {
   }
 }
 
+namespace {
+
+// One that follows the audit gets all of it: what it would not be given is refused.
+void RefuseBesideFollow(const CtlCommand& command, const CtlValues& values) {
+  const bool follows = values.contains("--follow");
+  if (!follows && values.contains("--after")) {
+    throw std::invalid_argument(
+        fmt::format("{}: --after needs --follow; a list goes on with --cursor", command.name));
+  }
+  for (const CtlOption& option : command.options) {
+    if (!follows || option.place != Place::kQuery || !values.contains(option.flag)) continue;
+    throw std::invalid_argument(
+        fmt::format("{}: --follow gives all entries: leave out {}", command.name, option.flag));
+  }
+}
+
+}  // namespace
+
 CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
   CtlRequest request{std::string(command.method), std::string(command.path), std::nullopt};
   const bool chosen = std::any_of(values.begin(), values.end(), [](const auto& value) {
@@ -533,6 +551,7 @@ CtlRequest MakeCtlRequest(const CtlCommand& command, const CtlValues& values) {
     throw std::invalid_argument(
         fmt::format("{}: give --feature or --none, not both", command.name));
   }
+  RefuseBesideFollow(command, values);
   std::string query;
   Json body = Json::object();
   for (const auto& [key, value] : command.fixed) body[key] = value;

@@ -1,13 +1,16 @@
 """`vedette ctl` as an operator uses it: the binary against a live service, every command, as tables and as JSON."""
 
+import http.server
 import json
 import re
 import subprocess
+import threading
 import urllib.request
 
 import psycopg2
 import pytest
 
+from certificates import Authority
 from conftest import ADMIN_TOKEN, Receiver, Tenant, Vedette, call, clean_environment, free_port, wait_until
 
 
@@ -320,10 +323,10 @@ def keep_a_monitor(ctl, org, nginx, tmp_path):
             "frequency": "1d"}
     path.write_text(json.dumps(body))
     made = ctl.json("monitor-create", org, "--file", path)
-    for file, why in ((tmp_path / "absent", "No such file or directory"), (tmp_path, "Is a directory"), ("/dev/null", "1 to 65536 bytes")):
+    for file, why in ((tmp_path / "absent", "No such file or directory"), (tmp_path, "Is a directory"), ("/dev/null", "1 to 1048576 bytes")):
         unread = ctl.run("monitor-create", org, "--file", file)
         assert unread.returncode == 2 and f"{file}: " in unread.stderr and why in unread.stderr, unread
-    path.write_text(json.dumps({**body, "name": "Others"}))
+    path.write_text(json.dumps({**body, "name": "Others"}) + " " * 1_000_000)
     shown = tidy(ctl.text("monitor-create", org, "--file", path))
     assert any(m["id"] in shown for m in ctl.json("monitors", "--query", "Others")["items"]), shown
     path.write_text(json.dumps({"name": "All prices"}))
@@ -410,6 +413,38 @@ def test_a_lower_role_is_told_what_it_lacks(binary, database, tmp_path):
     service.environment["VEDETTE_ADMIN_ROLES_NOBODY"] = "viewer"
     assert service.start(ready=False, roles="admin").process.wait(60) != 0
     assert "there is no token of this name in [admin.tokens]" in service.log()
+
+
+class OneItem(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b'{"items": [{"id": "behind TLS"}]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_admin_port_may_be_behind_a_certificate_of_ones_own_authority(binary, tmp_path):
+    authority = Authority(tmp_path, "own")
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OneItem)
+    proxy.socket = authority.server("IP:127.0.0.1").wrap_socket(proxy.socket, server_side=True)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+
+    def providers(**environment):
+        environment = clean_environment({"VEDETTE_ADMIN_URL": f"https://127.0.0.1:{proxy.server_address[1]}", "VEDETTE_ADMIN_TOKEN": "t",
+                                         **environment})
+        return subprocess.run([binary, "ctl", "providers"], env=environment, capture_output=True, text=True, timeout=60)
+
+    try:
+        strange = providers()
+        assert strange.returncode != 0 and "certificate" in strange.stderr, strange
+        known = providers(VEDETTE_NET_CA_FILE=str(authority.certificate))
+        assert known.returncode == 0 and "behind TLS" in known.stdout, known
+    finally:
+        proxy.shutdown()
 
 
 def sealed(database):

@@ -268,6 +268,15 @@ TEST(CtlRequest, TellsNoneFromANumber) {
                std::invalid_argument);
 }
 
+TEST(CtlRequest, NothingThatIsGivenBesideFollowIsDropped) {
+  const CtlCommand& audit = Command("audit");
+  EXPECT_NO_THROW(MakeCtlRequest(audit, {{"--follow", {}}, {"--after", {"2"}}}));
+  EXPECT_NO_THROW(MakeCtlRequest(audit, {{"--actor", {"a"}}, {"--org", {"o"}}}));
+  EXPECT_THROW(MakeCtlRequest(audit, {{"--after", {"2"}}}), std::invalid_argument);
+  EXPECT_THROW(MakeCtlRequest(audit, {{"--follow", {}}, {"--actor", {"a"}}}),
+               std::invalid_argument);
+}
+
 TEST(CtlRequest, ReplaysEverythingOnlyWhenToldSo) {
   const CtlCommand& replay = Command("replay-many");
   EXPECT_THROW(MakeCtlRequest(replay, {}), std::invalid_argument);
