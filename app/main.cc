@@ -306,6 +306,7 @@ int Lookup(const CommonOptions& common, const LookupOptions& given) {
 // What `vedette config` is given.
 struct ConfigOptions {
   bool check = false;
+  std::string cells_file;  // as of ServeOptions
 };
 
 // The end of a sentence.
@@ -325,6 +326,7 @@ int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
       if (!fault.is_absence) throw config::ConfigError(fault.why);
       absences += fmt::format("But `vedette serve` would refuse: {}.\n", fault.why);
     }
+    if (!options.cells_file.empty()) config::ReadCells(options.cells_file);
     fmt::print("The configuration is sound.\n{}", absences);
     fmt::print("Pages made by scripts: {}.\n", HowPagesAreRendered(config));
   } else {
@@ -518,6 +520,8 @@ void AddConfigCommand(CLI::App& app, CommandLine* line) {
   AddConfig(command, &line->common);
   command->add_flag("--check", line->config.check,
                     "Check the file of --config and the environment instead, as serve would");
+  command->add_option("--cells", line->config.cells_file, "With --check: the file of serve --cells")
+      ->envname("VEDETTE_CELLS_FILE");
   command->callback([line] { line->status = ShowConfig(line->common, line->config); });
 }
 

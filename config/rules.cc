@@ -321,8 +321,26 @@ void AddRecipes(Config* config) {
   }
 }
 
+namespace {
+
+// A line break or another control character is no part of a header: a token with one is never
+// presented.
+void ValidateAdminTokens(const Config& config) {
+  for (const auto& [name, token] : config.admin_tokens) {
+    const bool is_line = std::none_of(token.begin(), token.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    });
+    if (is_line) continue;
+    Fail(fmt::format(
+        "[admin.tokens] {} = (not shown): must be one line, without control characters", name));
+  }
+}
+
+}  // namespace
+
 void Validate(const Config& config) {
   ValidateOidc(config);
+  ValidateAdminTokens(config);
   ValidateAdminOidc(config.admin_oidc);
   ValidateJwks(config.jwks);
   ValidateSearch(config.search);

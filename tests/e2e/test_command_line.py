@@ -102,6 +102,8 @@ def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
     ("ADMIN_ROLES_NOBODY", "viewer", '[admin.roles] nobody = "viewer": there is no token of this name'),
     ("SEARCH_FIELDS_FILE", "/nonexistent", "[search] fields_file: /nonexistent cannot be read"),
     ("BROWSER_ENABLED", "true", "[browser] executable: there is no /nonexistent"),
+    ("CELLS_FILE", "/nonexistent", "/nonexistent"),
+    ("ADMIN_TOKENS_SECOND", "one\ntwo", "[admin.tokens] second = (not shown): must be one line"),
     ("NET_CA_FILE", "/nonexistent", "[net] ca_file: /nonexistent cannot be read"),
 ])
 def test_config_refuses_what_serve_refuses(binary, setting, value, said):
