@@ -33,6 +33,7 @@
 #include "config/delivery_config.h"
 #include "config/net_config.h"
 #include "config/role_config.h"
+#include "config/rules.h"
 #include "config/security_config.h"
 #include "config/server_config.h"
 #include "lease/drain.h"
@@ -95,6 +96,13 @@ std::vector<StartFault> StartFaults(const config::Config& config) {
                       fmt::format("[admin.roles] {} = \"{}\": there is no token of this name in "
                                   "[admin.tokens]",
                                   name, role)});
+  }
+  try {
+    config::ValidateAdminOidc(config.admin_oidc);
+  } catch (const config::ConfigError& error) {
+    // A process without the role may lack what the others are given beside the configuration of
+    // all.
+    faults.push_back({{Role::kAdmin}, error.what(), config.admin_tokens.empty()});
   }
   try {
     LoadSearchFields(config.search);

@@ -252,31 +252,6 @@ void ValidateOidc(const Config& config) {
   }
 }
 
-void ValidateAdminOidc(const AdminOidcConfig& oidc) {
-  const auto fail = [](std::string_view key, std::string_view value, std::string_view why) {
-    Fail(fmt::format("[admin.oidc] {} = \"{}\": {}", key, value, why));
-  };
-  const bool has_values = !(oidc.viewers.empty() && oidc.operators.empty() && oidc.admins.empty());
-  if (oidc.issuer.empty()) {
-    const bool is_said = !oidc.client_id.empty() || !oidc.public_url.empty() || has_values;
-    if (is_said) fail("issuer", "", "must be set where other keys of [admin.oidc] are");
-    return;
-  }
-  for (const auto& [key, url] :
-       {std::pair("issuer", &oidc.issuer), std::pair("public_url", &oidc.public_url)}) {
-    if (!IsHttpsOrLoopback(*url)) fail(key, *url, "must be https, or http on loopback");
-  }
-  if (oidc.client_id.empty()) fail("client_id", "", "must be set where issuer is");
-  if (!IsClaimName(oidc.role_claim)) {
-    fail("role_claim", oidc.role_claim, "must be a member's name or a JSON Pointer");
-  }
-  if (!has_values) {
-    Fail(
-        "[admin.oidc] viewers, operators and admins: one of them must name a value of role_claim, "
-        "or nobody could sign in");
-  }
-}
-
 void ValidateJwks(const JwksConfig& jwks) {
   if (jwks.retry_ms > jwks.fresh_ms) {
     Fail(fmt::format("[oauth] jwks_retry_ms = {}: must be at most jwks_fresh_ms ({})",
@@ -341,11 +316,35 @@ void ValidateAdminTokens(const Config& config) {
 void Validate(const Config& config) {
   ValidateOidc(config);
   ValidateAdminTokens(config);
-  ValidateAdminOidc(config.admin_oidc);
   ValidateJwks(config.jwks);
   ValidateSearch(config.search);
   ValidateJobs(config);
   ValidateProbes(config);
+}
+
+void ValidateAdminOidc(const AdminOidcConfig& oidc) {
+  const auto fail = [](std::string_view key, std::string_view value, std::string_view why) {
+    Fail(fmt::format("[admin.oidc] {} = \"{}\": {}", key, value, why));
+  };
+  const bool has_values = !(oidc.viewers.empty() && oidc.operators.empty() && oidc.admins.empty());
+  if (oidc.issuer.empty()) {
+    const bool is_said = !oidc.client_id.empty() || !oidc.public_url.empty() || has_values;
+    if (is_said) fail("issuer", "", "must be set where other keys of [admin.oidc] are");
+    return;
+  }
+  for (const auto& [key, url] :
+       {std::pair("issuer", &oidc.issuer), std::pair("public_url", &oidc.public_url)}) {
+    if (!IsHttpsOrLoopback(*url)) fail(key, *url, "must be https, or http on loopback");
+  }
+  if (oidc.client_id.empty()) fail("client_id", "", "must be set where issuer is");
+  if (!IsClaimName(oidc.role_claim)) {
+    fail("role_claim", oidc.role_claim, "must be a member's name or a JSON Pointer");
+  }
+  if (!has_values) {
+    Fail(
+        "[admin.oidc] viewers, operators and admins: one of them must name a value of role_claim, "
+        "or nobody could sign in");
+  }
 }
 
 bool IsOn(const Config& config, std::string_view id) {

@@ -18,6 +18,10 @@ void AddRecipes(Config* config);
 // lists of [lookups] name those that answer.
 void Validate(const Config& config);
 
+// What [admin.oidc] says is whole. The role admin's alone to ask: the other processes may have the
+// configuration of all without what admin processes are given beside it.
+void ValidateAdminOidc(const AdminOidcConfig& oidc);
+
 // Whether a source of people that vedette has is switched on here.
 bool IsOn(const Config& config, std::string_view id);
 

@@ -276,7 +276,7 @@ def test_who_signs_in_by_a_provider_is_said_to_the_port_where_he_does(objects):
         "VEDETTE_ADMIN_OIDC_ISSUER": "https://staff.example.com", "VEDETTE_ADMIN_OIDC_CLIENT_ID": "console",
         "VEDETTE_ADMIN_OIDC_CLIENT_SECRET_FILE": "/etc/vedette/admin-oidc/secret",
         "VEDETTE_ADMIN_OIDC_PUBLIC_URL": "http://localhost:9464", "VEDETTE_ADMIN_OIDC_ROLE_CLAIM": "groups",
-        "VEDETTE_ADMIN_OIDC_VIEWERS": "staff", "VEDETTE_ADMIN_OIDC_OPERATORS": "on call,night",
+        "VEDETTE_ADMIN_OIDC_OPERATORS": "on call,night",
         "VEDETTE_ADMIN_OIDC_ADMINS": "owners"}
     assert not any(said.values()), "nobody else is told"
     for name, folder in (("watch-api", "/etc/vedette/oidc"), ("watch-admin", "/etc/vedette/admin-oidc")):
@@ -301,11 +301,11 @@ def test_workers_serve_their_lanes_and_further_ones_differ_only_in_what_they_say
     assert others and not any("VEDETTE_WORKER_LANES" in environment_of(d) for d in others)
 
 
-def test_links_to_files_begin_with_the_public_url_wherever_they_are_made(objects):
-    """The API gives them to clients, deliveries put them into callbacks, the console shows them."""
-    told = {name for name, d in of_kind(objects["everything"], "Deployment").items()
-            if environment_of(d).get("VEDETTE_API_PUBLIC_URL") == "https://api.example.com"}
-    assert told == {"watch-api", "watch-admin", "watch-delivery", "watch-worker"}, "this worker also delivers"
+def test_every_process_knows_the_public_url(objects):
+    """Links begin with it, and keys of the configuration that all read, as those of mail, need it."""
+    for name, deployment in of_kind(objects["everything"], "Deployment").items():
+        assert environment_of(deployment)["VEDETTE_API_PUBLIC_URL"] == "https://api.example.com", name
+    assert not any("VEDETTE_API_PUBLIC_URL" in environment_of(d) for d in of_kind(objects["secrets"], "Deployment").values())
 
 
 def test_every_process_knows_of_which_cell_it_is(objects):
@@ -473,7 +473,8 @@ def test_a_transaction_pooler_has_a_url_of_its_own_in_the_same_secret(helm):
 
 
 def test_the_binary_takes_the_containers_arguments_and_environment(binary, objects, database, tmp_path):
-    """Each Deployment's container, started as it is, but for its ports and where its files are mounted."""
+    """Each Deployment's container, started as it is, but for its ports and where its files are mounted: what `config` says
+    goes to all of them, what other values give, as the provider of [admin.oidc], to some."""
     subprocess.run([binary, "migrate"], env=clean_environment({"VEDETTE_DATABASE_URL": database.url}), check=True,
                    capture_output=True)
     (tmp_path / "encryption-key").mkdir()

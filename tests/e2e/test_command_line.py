@@ -100,6 +100,7 @@ def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
 
 @pytest.mark.parametrize(("setting", "value", "said"), [
     ("ADMIN_ROLES_NOBODY", "viewer", '[admin.roles] nobody = "viewer": there is no token of this name'),
+    ("ADMIN_OIDC_VIEWERS", "staff", '[admin.oidc] issuer = "": must be set where other keys of [admin.oidc] are'),
     ("SEARCH_FIELDS_FILE", "/nonexistent", "[search] fields_file: /nonexistent cannot be read"),
     ("BROWSER_ENABLED", "true", "[browser] executable: there is no /nonexistent"),
     ("CELLS_FILE", "/nonexistent", "/nonexistent"),

@@ -154,7 +154,14 @@ TEST(Oidc, AWrongCombinationNamesTheKey) {
 }
 
 TEST(AdminOidc, AWrongCombinationNamesTheKey) {
-  const auto error = [](const std::string& keys) { return ErrorOf("[admin.oidc]\n" + keys); };
+  const auto error = [](const std::string& keys) -> std::string {
+    try {
+      ValidateAdminOidc(Load("[admin.oidc]\n" + keys).admin_oidc);
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
   const std::string issuer = "issuer = \"https://idp.example\"\n";
   const std::string url = "public_url = \"http://localhost:9464\"\n";
   const std::string client = "client_id = \"console\"\n";
