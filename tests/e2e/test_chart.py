@@ -460,6 +460,16 @@ def test_the_rules_and_dashboards_are_those_of_the_chart(objects, tmp_path):
         assert json.loads(data) == json.loads(path.read_text())
 
 
+def test_the_job_of_what_is_scraped_is_the_one_that_the_rules_ask_for(helm):
+    done = template(helm, CHART / "ci" / "everything.yaml", "--set", "nameOverride=watcher")
+    assert done.returncode == 0, done.stderr
+    rendered = [o for o in yaml.safe_load_all(done.stdout) if o]
+    [monitor], [rules] = (list(of_kind(rendered, kind).values()) for kind in ("ServiceMonitor", "PrometheusRule"))
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": "vedette"}]
+    assert set(re.findall(r'\bjob="([^"]*)"', json.dumps(rules).replace("\\", ""))) == {"vedette"}
+
+
 def test_a_transaction_pooler_has_a_url_of_its_own_in_the_same_secret(helm):
     pooled = ("--set", "database.existingSecretPooledKey=pooled-url")
     done = template(helm, CHART / "ci" / "secrets.yaml", *pooled)
