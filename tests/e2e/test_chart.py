@@ -153,6 +153,7 @@ def test_a_wrong_value_is_refused_by_the_schema(helm, setting, named):
     assert "schema" in done.stderr and named in done.stderr, done.stderr
 
 
+GRACE = "terminationGracePeriodSeconds is {}: it has to be at least {}, drainDelaySeconds and 30 s for what is under way"
 ONE_DATABASE = "give exactly one of database.existingSecret, database.url (if it holds no password) and database.patroni.hosts"
 EACH_CELL_ONCE = 'router.cells names each cell once, and one of them is the first, whose id is ""'
 NEEDS_A_CA = "database.patroni.sslmode is verify-{}, which needs the CA: name its Secret in database.caSecret.existingSecret"
@@ -162,6 +163,8 @@ TLS_AT_AN_ADDRESS = "router.cells has tls at the address 10.0.2.11: give the nam
 
 
 @pytest.mark.parametrize("values, setting, sentence", [
+    ("secrets", "drainDelaySeconds=60", GRACE.format(45, 90)),
+    ("secrets", "drainDelaySeconds=1,terminationGracePeriodSeconds=30", GRACE.format(30, 31)),
     ("secrets", "encryptionKey.existingSecret=", "set encryptionKey.existingSecret"),
     ("secrets", "database.existingSecret=", ONE_DATABASE),
     ("secrets", "database.url=postgresql://db/vedette", ONE_DATABASE),
@@ -333,6 +336,7 @@ def drain_times_ms():
 
 
 def test_pods_have_the_time_to_drain(objects):
+    assert sum(drain_times_ms()) < 30_000, "which the chart asks for"
     for rendered_objects in objects.values():
         for name, deployment in of_kind(rendered_objects, "Deployment").items():
             if name.endswith("-router"):
