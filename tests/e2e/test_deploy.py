@@ -74,6 +74,7 @@ def test_the_systemd_unit_is_sound_and_starts_what_it_says(binary, database, tmp
         done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
         assert done.returncode == 0 and "vedette.service" not in done.stderr, done.stderr
     assert "LimitCORE=0" in text.splitlines(), "a core dump would hold every secret"
+    assert "TimeoutStartSec=infinity" in text.splitlines(), "a migration is never killed and begun again for ever"
     environment = dict(re.findall(r"^Environment=(\w+)=(\S+)$", text, re.MULTILINE))
     environment |= dict(re.findall(r"^(VEDETTE_\w+)=(\S+)$", (DEPLOY / "vedette.env").read_text(), re.MULTILINE))
     credentials = dict(re.findall(r"^LoadCredential=([\w-]+):(\S+)$", text, re.MULTILINE))
