@@ -63,6 +63,7 @@ def test_the_index_leads_to_every_document():
 
 # What a decision or a list of changes says is of its time.
 NAMING = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
+METRICS = ROOT / "docs" / "metrics.md"
 # Files that name series, besides documents.
 WATCHING = [path for path in (ROOT / "helm/vedette").rglob("*") if path.suffix in {".json", ".yaml", ".tpl"}]
 # Names of the command line, of tests, and a beginning that stands for all that follow.
@@ -155,12 +156,21 @@ def test_every_series_is_known_and_every_series_is_shown():
     series = set(re.findall(r'"(vedette_[a-z0-9_]+)"', sources("metrics/*.cc") + sources("metrics/*.h")))
     assert len(series) > 50
     named = {}
-    for path in [*NAMING, *WATCHING]:
+    for path in {*NAMING, *WATCHING} - {METRICS}:
         for word in re.findall(r"(?<![/\w])vedette_[a-z0-9_]+", path.read_text()):
             named.setdefault(re.sub(r"_(bucket|sum|count)$", "", word) if word not in series else word, path)
     channels = {"vedette_" + channel for channel in ("chunk", "job_chunk", "delivery", "due", "job")}  # of store/signals.h
     assert {word: name(path) for word, path in named.items() if word not in series | channels} == {}
     assert series - set(named) == set()
+
+
+def test_every_series_stands_in_the_table_with_what_is_said_of_it():
+    made = re.findall(r'\b(Counter|Gauge|Histogram)s\(\s*"(vedette_[a-z0-9_]+)",\s*((?:"[^"]*"\s*)+)\)',
+                      sources("metrics/*.cc") + sources("metrics/*.h"))
+    said = {series: (kind.lower(), "".join(re.findall(r'"([^"]*)"', words))) for kind, series, words in made}
+    assert len(said) > 70
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| [^|]*\| (.*) \|$", METRICS.read_text(), re.MULTILINE)
+    assert {series: (kind, words) for series, kind, words in rows} == said
 
 
 def test_every_route_that_is_named_is_one():
