@@ -173,6 +173,7 @@ def walk_monitors(ask, service, tenant):
     seen = ask("POST", "/monitors/preview", PREVIEW)
     assert [row["error"] is None for row in seen.json["rows"]] == [False], seen  # it has no page
     yield "previewMonitor", seen
+    yield "previewMonitor", ask("POST", "/monitors/preview", PREVIEW | {"screenshot": True})
     yield "previewSchedule", ask("POST", "/schedules/preview", {
         "cron": ["30 2 * * *", "@weekly"], "time_zone": "Europe/Berlin", "from": "2026-03-28T00:00:00Z", "count": 3})
     created = ask("POST", "/monitors", GOOD, {"Idempotency-Key": "k"})
