@@ -210,6 +210,14 @@ def test_every_refusal_that_is_named_is_one():
     assert {(path, code) for path, code in named if code not in texts} == set()
 
 
+def test_every_refusal_of_the_api_is_in_its_document():
+    """By whatever function it is answered; what the operator's port alone answers is not there."""
+    made = re.compile(r'\b(?:ErrorReply|Refusal)\(\{?\s*\d{3},\s*"([a-z_]+)"|\bUnavailable\(\s*"([a-z_]+)",')
+    codes = {code for pair in made.findall(sources("api/kit/*.cc") + sources("api/tenant/**/*.cc")) for code in pair if code}
+    assert len(codes) > 50
+    assert codes - set(re.findall(r"\b[a-z_]+\b", sources("api/openapi/*.yaml"))) == set()
+
+
 def names_of(file, array):
     """The texts of a table of names in the code."""
     text = (ROOT / file).read_text()
