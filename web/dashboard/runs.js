@@ -64,7 +64,7 @@ export async function run(id) {
 }
 
 // What a run is given: a file for a workflow that reads one, records for one that is called; else it takes what is saved in it.
-export function runInput() {
+export function runInput(ofFile = 'Where the workflow reads one; else it takes the input that is saved in it.') {
   const file = h('input', {type: 'file', accept: '.csv,text/csv'});
   const records = h('textarea', {rows: 3, spellcheck: 'false', placeholder: '[{"domain": "a.example"}]'});
   const order = async () => {
@@ -83,7 +83,7 @@ export function runInput() {
     return given;
   };
   return {fields: [
-    field('CSV file', file, 'Where the workflow reads one; else it takes the input that is saved in it.'),
+    field('CSV file', file, ofFile),
     field('Records', records, 'As JSON, where the workflow takes a webhook; else it takes those that are saved in it.'),
   ], order};
 }
