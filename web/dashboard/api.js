@@ -1,7 +1,7 @@
 // Talking to the API with the session's cookie, which no script can read. A request that changes something shows the CSRF
 // token beside it.
 
-const ANSWER_MS_MAX = 20000;  // of what is only read
+export const ANSWER_MS_MAX = 20000;  // of what is only read
 
 // The cell that the page's link names; a router goes by it before anybody is signed in.
 const cell = new URLSearchParams(location.search).get('cell');

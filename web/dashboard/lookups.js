@@ -1,11 +1,13 @@
 // Lookups of people: one lead, or a batch of them.
 
-import {ask} from './api.js';
+import {ANSWER_MS_MAX, ask} from './api.js';
 import {badge, h, link, replace, statusBadge, table} from './dom.js';
 import {button, field, form} from './parts.js';
 
 const LEADS_MAX = 100;  // of one lookup
-const WAIT_S = 20;      // of each question how far it is
+const WAIT_S = ANSWER_MS_MAX / 2000;  // of each question how far it is: what is not answered by then has its time, too
+const MISSES_MAX = 10;  // of questions in a row
+const AFTER_MISS_MS = 3000;
 const [EMAIL, PERSON] = ['find-email', 'reverse-email'];
 
 // The lines of a CSV text, as objects by the names of the first; quoted cells may have commas, quotes and lines. What cannot be read is
@@ -63,22 +65,49 @@ const COLUMNS = {
     plain('Why', why)],
 };
 
-// Starts the lookup, and shows how it goes until it has ended or another page is shown.
+// The job when it has ended, or another page is shown. A question that nobody answered is asked again, as what is found was paid
+// for; `missed` is called with why.
+async function endOf(id, box, missed) {
+  for (let misses = 0; ;) {
+    try {
+      const job = await ask('GET', `/job-status/${id}?wait_s=${box.isConnected ? WAIT_S : 1}`);
+      if (job.status !== 'running' || !box.isConnected) return job;
+      misses = 0;
+    } catch (e) {
+      const passes = e.status === 0 || e.status === 429 || e.status >= 500;
+      if (!passes || ++misses === MISSES_MAX || !box.isConnected) throw e;
+      missed(e.message);
+      await new Promise(go => setTimeout(go, AFTER_MISS_MS));
+    }
+  }
+}
+
+// Starts the lookup, and shows how it goes.
 async function lookUp(box, kind, leads) {
   const one = leads.length === 1;
   const {task_id: id} = await ask('POST', `/${kind}${one ? '' : '-bulk'}-async`, one ? {lead: leads[0]} : {leads});
-  replace(box, h('p', {role: 'status'}, 'It is being looked up …'));
+  await follow(box, kind, leads, id);
+}
+
+// Shows how the lookup goes until it has ended or another page is shown.
+async function follow(box, kind, leads, id) {
+  const goes = h('p', {role: 'status'}, 'It is being looked up …');
+  replace(box, goes);
   let job;
-  do {
-    job = await ask('GET', `/job-status/${id}?wait_s=${box.isConnected ? WAIT_S : 1}`);
-  } while (job.status === 'running' && box.isConnected);
-  const results = one ? [job.result] : job.result?.results ?? [];
+  try {
+    job = await endOf(id, box, why => replace(goes, `It is being looked up … (${why}; asked again)`));
+  } catch (e) {
+    const again = button('Ask again', () => follow(box, kind, leads, id));
+    return replace(box, h('p', {class: 'bad', role: 'alert'}, `How far it is could not be read: ${e.message}`), h('p', null, again));
+  }
+  const results = leads.length === 1 ? [job.result] : job.result?.results ?? [];
   const found = leads.map((lead, n) => ({lead, result: results[n] ?? null}));
   replace(box, h('p', {role: 'status'}, statusBadge(job.status), job.error && ` ${job.error.message ?? ''}`),
     table('Found', COLUMNS[kind], found), h('p', null, csvButton(COLUMNS[kind], found)));
 }
 
 export async function lookups() {
+  replace(box);  // of the lookup before
   const box = h('div');
   const kind = h('select', null, h('option', {value: EMAIL}, 'the address of a person'), h('option', {value: PERSON}, 'the person behind an address'));
   const names = ['name', 'company', 'email'];
