@@ -112,9 +112,12 @@ class Member extends Console {
     const refusals = await this.page.evaluate(async texts => {
       const {csvRows} = await import('/dashboard/assets/lookups.js');
       return texts.map(t => { try { return csvRows(t); } catch (e) { return e.message.split('.')[0]; } });
-    }, ['name\nRobert "Bob" Smith\n', 'name\r\nBob\r\n5" pipe', 'name\n"open', 'name,name\nA,B']);
+    }, ['name\nRobert "Bob" Smith\n', 'name\r\nBob\r\n5" pipe', 'name\n"open', '\nname,name\nA,B',
+        'name,company\n"A\nB",a\n\nLovelace, Ada,engines', 'name,company\nBob', 'name,\nBob,b', 'name;company\nBob;b', 'name\tcompany\nBob\tb']);
+    const oneColumn = name => `Line 1: the header is one column, "${name}": fields are separated by commas, not by semicolons or tabs`;
     assert.deepEqual(refusals, ['Line 2: text beside a quote', 'Line 3: text beside a quote', 'Line 2: text beside a quote',
-      'The column name stands twice in the first line']);
+      'Line 2: the column "name" is there twice', 'Line 5: 3 fields where the header has 2', 'Line 2: 1 fields where the header has 2',
+      'Line 1: column 2 has no name', oneColumn('name;company'), oneColumn('name\tcompany')]);
     // An address of a role is nobody's, and nobody is asked.
     await this.at('lookups');
     await this.page.getByLabel('Look for').selectOption({label: 'the person behind an address'});

@@ -10,27 +10,43 @@ const MISSES_MAX = 10;  // of questions in a row
 const AFTER_MISS_MS = 3000;
 const [EMAIL, PERSON] = ['find-email', 'reverse-email'];
 
+// What is wrong with the names of columns, in the words that an uploaded file is refused with; nothing where they are sound.
+function faultOfNames(names) {
+  if (names.length === 1 && /[;\t]/.test(names[0])) {
+    return `the header is one column, "${names[0]}": fields are separated by commas, not by semicolons or tabs`;
+  }
+  const nameless = names.indexOf('');
+  if (nameless >= 0) return `column ${nameless + 1} has no name`;
+  const twice = names.find((name, n) => names.indexOf(name) !== n);
+  return twice && `the column "${twice}" is there twice`;
+}
+
 // The lines of a CSV text, as objects by the names of the first; quoted cells may have commas, quotes and lines. What cannot be read is
 // refused with its line, as where a file is uploaded: another lead than was meant would be looked up and paid for.
 export function csvRows(text) {
   const lines = [];
   let line = [];
   let read = 0;
+  const numberAt = at => text.slice(0, at).split(/\r\n?|\n/).length;
+  let begin = 0;  // of the line
   for (const [cell, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n?|\n|$)/gy)) {
     read += cell.length;
     line.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
-    if (line.some(one => one !== '')) lines.push(line);
+    if (line.some(one => one !== '')) lines.push([line, begin]);
     line = [];
+    begin = read;
   }
   if (read < text.length) {
-    const number = text.slice(0, read).split(/\r\n?|\n/).length;
-    throw new Error(`Line ${number}: text beside a quote. Put the whole cell in quotes, and write each quote in it twice.`);
+    throw new Error(`Line ${numberAt(read)}: text beside a quote. Put the whole cell in quotes, and write each quote in it twice.`);
   }
-  const [names = [], ...rows] = lines;
-  const twice = names.find((name, n) => name !== '' && names.indexOf(name) !== n);
-  if (twice) throw new Error(`The column ${twice} stands twice in the first line.`);
-  return rows.map(cells => Object.fromEntries(names.map((name, n) => [name, cells[n] ?? '']).filter(([, cell]) => cell !== '')));
+  const [[names, first] = [[]], ...rows] = lines;
+  const fault = faultOfNames(names);
+  if (fault) throw new Error(`Line ${numberAt(first)}: ${fault}.`);
+  return rows.map(([cells, from]) => {
+    if (cells.length !== names.length) throw new Error(`Line ${numberAt(from)}: ${cells.length} fields where the header has ${names.length}.`);
+    return Object.fromEntries(names.map((name, n) => [name, cells[n]]).filter(([, cell]) => cell !== ''));
+  });
 }
 
 // A spreadsheet takes a cell that begins so for a formula.
