@@ -180,6 +180,23 @@ class Tab extends Console {
     await context.unrouteAll();
   }
 
+  // What cannot be read says why, and nobody who is signed in is asked to sign in.
+  async loseTheApi() {
+    const context = this.page.context();
+    await context.route(`**/monitors/${this.given.monitor}`, route => route.abort());
+    await this.at(`monitors/${this.given.monitor}`);
+    await this.refused('the API cannot be reached');
+    await context.unrouteAll();
+    await context.route('**/dashboard/session', route => route.fulfill({status: 503, json: {message: 'the database is away'}}));
+    await this.page.reload();
+    await this.title('Who is signed in could not be read');
+    await this.refused('the database is away');
+    await this.look('dashboard-session-unread', ['light']);
+    await context.unrouteAll();
+    await this.button('Try again').click();
+    await this.title(/^another name/);
+  }
+
   // A long name is no wider than a telephone.
   async choose() {
     await this.title('Which organisation?');
@@ -278,6 +295,7 @@ async function main() {
     await tab.pauseAChannel();
     await tab.readLists();
     await tab.waitForALookup();
+    await tab.loseTheApi();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
     await tab.followTheOrganisation();

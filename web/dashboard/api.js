@@ -15,9 +15,11 @@ export class Refused extends Error {
   }
 }
 
-// The member who is signed in: {email, organisation, role, team, csrf_token}; null while nobody is.
+// The member who is signed in: {email, organisation, role, team, csrf_token}; null while nobody is. `unread`: why that could not be
+// read when it was last asked for, else null.
 export const session = {
   now: null,
+  unread: null,
   // Whether this role may do what `role` may.
   may: role => ['viewer', 'member', 'owner'].indexOf(session.now?.role) >= ['viewer', 'member', 'owner'].indexOf(role),
 };
@@ -33,32 +35,38 @@ function reason(status, body) {
   return body?.message ?? `status ${status}`;
 }
 
-function send(method, path, body, headers = {}) {
+// What `work` makes of an answer, or why none came.
+async function reached(work) {
+  try {
+    return await work();
+  } catch (e) {
+    throw new Refused(0, e.name === 'TimeoutError' ? `no answer for ${ANSWER_MS_MAX / 1000} s` : 'the API cannot be reached');
+  }
+}
+
+// `signal` ends it: of what is only read, after a time.
+function send(method, path, body, signal = method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined) {
+  const headers = {};
   const isFile = body instanceof File;
   if (body !== undefined) headers['Content-Type'] = isFile ? 'text/csv' : 'application/json';
   if (cell) headers['X-Cell'] = cell;
   if (method !== 'GET' && session.now) headers['X-CSRF-Token'] = session.now.csrf_token;
-  return fetch(path, {method, headers, credentials: 'same-origin',
-                      body: body === undefined || isFile ? body : JSON.stringify(body),
-                      signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
+  return reached(() => fetch(path, {method, headers, credentials: 'same-origin', signal,
+                                    body: body === undefined || isFile ? body : JSON.stringify(body)}));
 }
 
-// The answer's JSON, whatever its status. A body that is a File is sent as CSV.
-async function exchange(method, path, body) {
-  let answer;
-  let text;
+// The answer's JSON, whatever its status; `next`: where the next page of an array begins.
+async function readAnswer(answer) {
+  const text = await reached(() => answer.text());
   try {
-    answer = await send(method, path, body);
-    text = await answer.text();
-  } catch (e) {
-    throw new Refused(0, e.name === 'TimeoutError' ? `no answer for ${ANSWER_MS_MAX / 1000} s` : 'the API cannot be reached');
-  }
-  try {
-    return {ok: answer.ok, status: answer.status, json: text === '' ? null : JSON.parse(text)};
+    return {ok: answer.ok, status: answer.status, json: text === '' ? null : JSON.parse(text), next: answer.headers.get('X-Next-Cursor')};
   } catch {
     throw new Refused(answer.status, `an answer that is no JSON (status ${answer.status})`);
   }
 }
+
+// A body that is a File is sent as CSV.
+const exchange = async (method, path, body) => readAnswer(await send(method, path, body));
 
 // The page goes, and with it who waits for an answer.
 const never = () => new Promise(() => {});
@@ -72,13 +80,24 @@ function goTo(named) {
 
 // The session as the API knows it now, and null where nobody is signed in. Before anybody was, an
 // address with a cell, and a link, name theirs, whatever the cookie is of.
-export async function readSession() {
+async function askForSession() {
   const {ok, status, json} = await exchange('GET', '/dashboard/session');
   if (ok) return json;
   const named = session.now === null && (cell !== null || /^#\/(invitation|reset)\//.test(location.hash));
   if (status === 421 && !named && goTo(json?.cell)) return never();
   if (status === 401 || status === 421) return null;
   throw new Refused(status, reason(status, json), json);
+}
+
+export async function readSession() {
+  try {
+    const now = await askForSession();
+    session.unread = null;
+    return now;
+  } catch (e) {
+    session.unread = e;
+    throw e;
+  }
 }
 
 const WHO = ['email', 'organisation', 'role', 'team'];
@@ -100,32 +119,45 @@ async function refuse({status, json}) {
   throw new Refused(status, reason(status, json), json);
 }
 
-// The answer's JSON; throws Refused. Status 0: the API cannot be reached.
-export async function ask(method, path, body) {
+async function answerTo(method, path, body) {
   const token = session.now?.csrf_token;
   const answer = await exchange(method, path, body);
-  if (answer.ok) return answer.json;
+  if (answer.ok) return answer;
   try {
     return await refuse(answer);
   } catch (e) {
     // The same member has signed in again in another tab.
-    if (answer.json?.error === 'csrf_token_missing' && session.now?.csrf_token !== token) return ask(method, path, body);
+    if (answer.json?.error === 'csrf_token_missing' && session.now?.csrf_token !== token) return answerTo(method, path, body);
     throw e;
   }
+}
+
+// The answer's JSON; throws Refused. Status 0: the API cannot be reached.
+export const ask = async (method, path, body) => (await answerTo(method, path, body)).json;
+
+// A page of a list. One that is an array itself has it as `items`, and its next cursor in a header.
+export async function askPage(path) {
+  const {json, next} = await answerTo('GET', path);
+  return Array.isArray(json) ? {items: json, next_cursor: next} : json;
+}
+
+// A file as a Blob, however long it takes.
+export async function readFile(path) {
+  const answer = await send('GET', path, undefined, null);
+  return answer.ok ? reached(() => answer.blob()) : refuse(await readAnswer(answer));
 }
 
 // The text or the screenshot of a snapshot as a Blob; null where there is none.
 export async function readSnapshot(id, part) {
   const answer = await send('GET', `/snapshots/${id}/${part}`);
   if (answer.status === 404) return null;
-  if (!answer.ok) return refuse({status: answer.status, json: await answer.json()});
-  return answer.blob();
+  return answer.ok ? reached(() => answer.blob()) : refuse(await readAnswer(answer));
 }
 
 // A monitor without its rows, however many it has: they come last in the answer, and are not read.
 export async function readMonitor(id) {
   const answer = await send('GET', `/monitors/${id}`);
-  if (!answer.ok) return refuse({status: answer.status, json: await answer.json()});
+  if (!answer.ok) return refuse(await readAnswer(answer));
   const reader = answer.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -141,7 +173,7 @@ export async function readMonitor(id) {
         continue;  // of its metadata
       }
     }
-    const {done, value} = await reader.read();
+    const {done, value} = await reached(() => reader.read());
     if (done) return JSON.parse(text);
     text += decoder.decode(value, {stream: true});
   }

@@ -12,7 +12,7 @@ import {monitor, monitorRow} from './monitor.js';
 import {changeMonitor, newMonitor} from './monitor_form.js';
 import {monitors} from './monitors.js';
 import {overview} from './overview.js';
-import {guarded, say} from './parts.js';
+import {again, button, guarded, say} from './parts.js';
 import {run, runs} from './runs.js';
 import {schedules} from './schedules.js';
 import {choice, invitation, reset, sessions, signIn, ways} from './sign_in.js';
@@ -67,17 +67,25 @@ async function leave() {
 function left() {
   session.now = null;
   ended = false;
+  session.unread = null;
   say('');
   history.replaceState(null, '', '#/');
   show();
 }
 
 async function pageOf(path, search) {
+// Nobody knows whether somebody is signed in.
+function unread(why) {
+  return h('div', null, h('h2', null, 'Who is signed in could not be read'), h('p', {class: 'bad', role: 'alert'}, why.message),
+    h('p', null, button('Try again', async () => again())));
+}
+
   const invited = /^invitation\/(vd_inv_[0-9A-Za-z_]+)$/.exec(path);
   if (invited) return invitation(invited[1], entered);
   const forgotten = /^reset\/(vd_rst_[0-9A-Za-z_]+)$/.exec(path);
   if (forgotten) return reset(forgotten[1]);
   if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, ended ? 'ended' : /^sorry\/([a-z]+)$/.exec(path)?.[1]);
+  if (session.now === null && session.unread) return unread(session.unread);
   for (const [pattern, page, role] of PAGES) {
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (!match) continue;
@@ -131,11 +139,7 @@ async function show() {
   main.focus({preventScroll: true});
 }
 
-try {
-  session.now = await readSession();
-} catch {
-  session.now = null;
-}
+session.now = await readSession().catch(() => null);
 addEventListener('hashchange', go);
 addEventListener('visibilitychange', () => document.hidden || renewSession().catch(() => {}));
 addEventListener('vedette-session', event => changed(event.detail));
