@@ -197,6 +197,25 @@ class Tab extends Console {
     await this.title(/^another name/);
   }
 
+  async readOn() {
+    await this.page.context().route('**/workflows/runs?*', route => {
+      const more = new URL(route.request().url()).searchParams.get('cursor') === null;
+      const run = {job_id: this.given.monitor, workflow_name: more ? 'the newest' : 'the oldest', status: 'completed'};
+      return route.fulfill({json: [run], headers: more ? {'X-Next-Cursor': 'two'} : {}});
+    });
+    await this.at('runs');
+    await this.main('the newest');
+    await this.button('More').click();
+    await this.main('the oldest');
+    assert.equal(await this.button('More').count(), 0);
+    await this.page.context().unrouteAll();
+    await this.at(`schedules?workflow_id=${this.given.flow}`);
+    await this.main('Those of of a file.');
+    await this.at(`schedules?workflow_id=${this.given.monitor}`);
+    await this.main('There is no such workflow.');
+    await this.main('Those of the first workflows');
+  }
+
   // A long name is no wider than a telephone.
   async choose() {
     await this.title('Which organisation?');
@@ -255,6 +274,9 @@ class Tab extends Console {
     await this.nav('Usage').click();
     await this.page.waitForURL(`${this.given.url}/dashboard?cell=c4#/usage`);
     await this.title('Usage');
+    const file = this.page.waitForEvent('download');
+    await this.button('As CSV').click();
+    assert.equal((await file).suggestedFilename(), 'usage.csv');
     // A cookie of another cell than the address names is none.
     await this.page.context().route('**/dashboard/session', route =>
       route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for the first cell', cell: ''}}));
@@ -296,6 +318,7 @@ async function main() {
     await tab.readLists();
     await tab.waitForALookup();
     await tab.loseTheApi();
+    await tab.readOn();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
     await tab.followTheOrganisation();

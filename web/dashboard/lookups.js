@@ -2,7 +2,7 @@
 
 import {ANSWER_MS_MAX, ask} from './api.js';
 import {badge, h, link, replace, statusBadge, table} from './dom.js';
-import {button, field, form} from './parts.js';
+import {button, field, form, keep} from './parts.js';
 
 const LEADS_MAX = 100;  // of one lookup
 const WAIT_S = ANSWER_MS_MAX / 2000;  // of each question how far it is: what is not answered by then has its time, too
@@ -56,9 +56,7 @@ function csvButton(columns, items) {
   return button('As CSV', async () => {
     const text = [columns.map(([title]) => title), ...items.map(item => columns.map(([, , plain]) => plain(item)))]
       .map(cells => `${cells.map(cellText).join(',')}\r\n`).join('');
-    const url = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
-    h('a', {href: url, download: 'lookups.csv'}).click();
-    URL.revokeObjectURL(url);
+    keep(new Blob([text], {type: 'text/csv'}), 'lookups.csv');
   });
 }
 
@@ -100,6 +98,7 @@ async function endOf(id, box, missed) {
 
 // Starts the lookup, and shows how it goes.
 async function lookUp(box, kind, leads) {
+  replace(box);  // of the lookup before
   const one = leads.length === 1;
   const {task_id: id} = await ask('POST', `/${kind}${one ? '' : '-bulk'}-async`, one ? {lead: leads[0]} : {leads});
   await follow(box, kind, leads, id);
@@ -123,7 +122,6 @@ async function follow(box, kind, leads, id) {
 }
 
 export async function lookups() {
-  replace(box);  // of the lookup before
   const box = h('div');
   const kind = h('select', null, h('option', {value: EMAIL}, 'the address of a person'), h('option', {value: PERSON}, 'the person behind an address'));
   const names = ['name', 'company', 'email'];

@@ -4,7 +4,7 @@ import {ask, readMonitor, readSnapshot, session} from './api.js';
 import {diff} from './diff.js';
 import {badge, exactly, facts, h, link, number, statusBadge, value, when} from './dom.js';
 import {stepChart} from './figures.js';
-import {again, button, list, pages, say, sureButton, tagList} from './parts.js';
+import {again, button, fileButton, goOn, list, nameOf, pages, say, sureButton, tagList} from './parts.js';
 import {pageOf} from './snapshots.js';
 
 const EVENTS_OF_ROW = 500;
@@ -29,7 +29,7 @@ function actions(m) {
     say(said);
     again();
   };
-  const file = h('a', {href: `/monitors/${m.id}/export.csv`, download: ''}, 'Export as CSV');
+  const file = fileButton('Export as CSV', `/monitors/${m.id}/export.csv`, `monitor-${m.id}.csv`);
   if (!session.may('member')) return h('p', null, file);
   return h('div', {class: 'buttons'},
     h('a', {href: `#/monitors/${m.id}/change`}, 'Edit'), file,

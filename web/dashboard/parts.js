@@ -1,24 +1,44 @@
 // What several pages have: lists with a next page, forms, and secrets that are shown once.
 
-import {ask, query} from './api.js';
+import {ask, askPage, query, readFile} from './api.js';
 import {copyButton, h, replace, table} from './dom.js';
 
 const TIMES_SHOWN = 3;
 const TIMES_AFTER_MS = 300;  // since the last key
+const FILE_KEPT_MS = 60000;  // until the browser has begun to write it
 
 // Tells people who cannot see the page what has become of their click, too.
 export function say(text) {
   document.getElementById('said').textContent = text;
 }
 
-// What is read page by page: `path` with its filter and the `name` of its array; `show` makes a node of all that was read.
-export async function pages({path, filter = {}, name, show}) {
+// Goes to another page, which says `text`.
+export function goOn(hash, text) {
+  addEventListener('hashchange', () => say(text), {once: true});
+  location.hash = hash;
+}
+
+// A name that shows something, or the id in its place.
+export const nameOf = ({id, name}) => /^[\s\p{C}]*$/u.test(name) ? id : name;
+
+// Hands the browser a file to keep.
+export function keep(blob, name) {
+  const url = URL.createObjectURL(blob);
+  h('a', {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), FILE_KEPT_MS);
+}
+
+// A button that reads a file as everything else is read, which a link does not, and keeps it.
+export const fileButton = (text, path, name) => button(text, async () => keep(await readFile(path), name));
+
+// What is read page by page: `path` with its filter and the `name` of its array, where the answer has one; `show` makes a node of all that was read.
+export async function pages({path, filter = {}, name = 'items', show}) {
   const items = [];
   const box = h('div');
   const more = h('button', {type: 'button', click: () => guarded(read)}, 'More');
   let cursor = null;
   async function read() {
-    const page = await ask('GET', path + query({limit: 50, ...filter, cursor}));
+    const page = await askPage(path + query({limit: 50, ...filter, cursor}));
     items.push(...page[name]);
     cursor = page.next_cursor ?? null;
     replace(box, show(items), cursor && h('p', null, more));

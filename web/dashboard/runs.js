@@ -3,7 +3,7 @@
 import {ask, session} from './api.js';
 import {duration, exactly, facts, h, number, replace, statusBadge, table, when} from './dom.js';
 import {shareBar} from './figures.js';
-import {button, field, form, guarded, say, sureButton} from './parts.js';
+import {button, field, form, goOn, guarded, list, say, sureButton} from './parts.js';
 
 const ASK_AGAIN_MS = 5000;
 
@@ -100,14 +100,14 @@ function startForm(workflows) {
 }
 
 export async function runs() {
-  const [found, workflows] = await Promise.all([ask('GET', '/workflows/runs?limit=100'), ask('GET', '/workflows')]);
+  const [shown, workflows] = await Promise.all([list({path: '/workflows/runs', caption: 'Runs, newest first', empty: 'No runs yet.', columns: [
+    ['Queued', r => h('a', {href: `#/runs/${r.job_id}`}, when(r.queued_at))],
+    ['Workflow', r => r.workflow_name],
+    ['Status', r => [statusBadge(r.status), r.error_message && ` ${r.error_message}`]],
+    ['Blocks', r => number(r.blocks_count), 'n'],
+    ['Took', r => duration(r.duration_ms), 'n'],
+  ]}), ask('GET', '/workflows')]);
   return h('div', null, h('h2', null, 'Runs'),
     session.may('member') && workflows.length > 0 && h('details', {class: 'start'}, h('summary', null, 'Start a run'), startForm(workflows)),
-    table('Runs, newest first', [
-      ['Queued', r => h('a', {href: `#/runs/${r.job_id}`}, when(r.queued_at))],
-      ['Workflow', r => r.workflow_name],
-      ['Status', r => [statusBadge(r.status), r.error_message && ` ${r.error_message}`]],
-      ['Blocks', r => number(r.blocks_count), 'n'],
-      ['Took', r => duration(r.duration_ms), 'n'],
-    ], found, 'No runs yet.'));
+    shown);
 }

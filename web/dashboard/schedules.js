@@ -2,7 +2,7 @@
 
 import {ask, session} from './api.js';
 import {badge, h, table, when} from './dom.js';
-import {again, button, field, form, say, sureButton, timing} from './parts.js';
+import {again, button, field, form, nameOf, say, sureButton, timing} from './parts.js';
 import {runInput} from './runs.js';
 
 // Schedules are read workflow by workflow: beyond, a workflow is chosen.
@@ -39,6 +39,21 @@ function actions(s) {
     sureButton('Delete', 'Delete it?', act('DELETE', '', undefined, 'Deleted.')));
 }
 
+// Leads to the schedules of the other workflows.
+function others(workflows, shown, asked) {
+  if (workflows.length <= shown.length) return null;
+  const first = asked ? h('a', {href: '#/schedules'}, 'Those of the first workflows') : 'Those of the first workflows';
+  const rest = workflows.slice(WORKFLOWS_READ).filter(w => !shown.includes(w));
+  return h('p', {class: 'filter'}, first, rest.length > 0 && '; of another: ',
+    rest.map(w => [h('a', {href: `#/schedules?workflow_id=${w.id}`}, nameOf(w)), ' ']));
+}
+
+function emptyOf(workflows, shown, asked) {
+  if (workflows.length === 0) return 'There is no workflow yet.';
+  if (asked) return shown.length === 0 ? 'There is no such workflow.' : 'It does not run by itself.';
+  return workflows.length > shown.length ? 'None of the first workflows runs by itself.' : 'No workflow runs by itself.';
+}
+
 export async function schedules(filter) {
   const workflows = await ask('GET', '/workflows');
   const shown = filter.workflow_id ? workflows.filter(w => w.id === filter.workflow_id) : workflows.slice(0, WORKFLOWS_READ);
@@ -49,8 +64,8 @@ export async function schedules(filter) {
   const may = session.may('member');
   return h('div', null, h('h2', null, 'Schedules'),
     may && workflows.length > 0 && newSchedule(workflows),
-    workflows.length > shown.length && h('p', {class: 'filter'}, 'Those of the first workflows; of another: ',
-      workflows.slice(WORKFLOWS_READ).map(w => [h('a', {href: `#/schedules?workflow_id=${w.id}`}, w.name), ' '])),
+    others(workflows, shown, filter.workflow_id),
+    filter.workflow_id && shown.length > 0 && h('p', null, 'Those of ', h('strong', null, nameOf(shown[0])), '.'),
     table('Schedules of workflows', [
       ['Name', s => s.name],
       ['Workflow', s => s.workflow],
@@ -58,5 +73,5 @@ export async function schedules(filter) {
       ['Next', s => when(s.next_run_times[0])],
       ['State', s => [s.is_active ? badge('active', 'good') : badge('paused', 'warn'), s.paused_message && ` ${s.paused_message}`]],
       may && ['Actions', actions],
-    ].filter(Boolean), read.flat(), workflows.length === 0 ? 'There is no workflow yet.' : 'No workflow runs by itself.'));
+    ].filter(Boolean), read.flat(), emptyOf(workflows, shown, filter.workflow_id)));
 }

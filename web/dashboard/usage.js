@@ -3,7 +3,7 @@
 import {ask, query} from './api.js';
 import {h, number, table} from './dom.js';
 import {barChart, shareBar} from './figures.js';
-import {field, orWhy} from './parts.js';
+import {field, fileButton, orWhy} from './parts.js';
 
 const GROUPS = [['day', 'Day'], ['kind', 'Kind'], ['monitor', 'Monitor'], ['key', 'Key'], ['day,kind', 'Day and kind']];
 const NAMES = Object.fromEntries(GROUPS);
@@ -48,7 +48,7 @@ function spent(found, asked) {
   }[group];
   return [
     h('p', null, `${number(found.total.credits)} credits for ${number(found.total.checks)} checks and ${number(found.total.jobs)} jobs. `,
-      h('a', {href: `/account/usage${query({...asked, format: 'csv'})}`, download: 'usage.csv'}, 'As CSV')),
+      fileButton('As CSV', `/account/usage${query({...asked, format: 'csv'})}`, 'usage.csv')),
     note && h('p', {class: 'note'}, note),
     group === 'day' && found.rows.length > 0 && barChart('Credits by day', 'credits', daysOf(found)),
     names.length === 1 && group !== 'day' && shares(found.rows),
