@@ -68,7 +68,7 @@ export async function monitor(id) {
       ['Last check', row => when(row.last_run_at)],
       ['State', row => !row.is_active ? badge('off', 'off') : row.is_failing ? badge('failing', 'bad') : badge('active', 'good')],
     ]})]);
-  return h('div', null, h('p', null, h('a', {href: '#/monitors'}, 'All monitors')), h('h2', null, m.name), actions(m),
+  return h('div', null, h('p', null, h('a', {href: '#/monitors'}, 'All monitors')), h('h2', null, nameOf(m)), actions(m),
     facts([
       ['Status', [statusBadge(m.status), m.disabled_reason && ` ${m.disabled_reason}`]],
       ['Health', m.failing_since ? [badge('failing', 'bad'), ' since ', exactly(m.failing_since)] : 'works'],

@@ -2,7 +2,7 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {button, checks, field, form, lines, say, timing} from './parts.js';
+import {button, checks, field, form, goOn, lines, nameOf, timing} from './parts.js';
 import {structOf, structText, tagsOf, tagsText} from './monitor_text.js';
 import {pickerOf} from './picker.js';
 import {probeFields} from './probe_fields.js';
@@ -120,7 +120,7 @@ export async function changeMonitor(id) {
   const order = struct => page.rows.length === 0 ? null
     : {key_columns: m.key_columns, rows: page.rows.map(row => row.subject), struct, probe: f.probe.read(), tier: m.tier};
   const body = () => order(structOf(f.struct.value));
-  return h('div', null, h('h2', null, `Edit ${m.name}`),
+  return h('div', null, h('h2', null, `Edit ${nameOf(m)}`),
     form([rows(f), pickOnPage(f.struct, order), tryAsTyped([f.struct, f.probe.input], body)], 'Save', async () => {
       // What nobody touched is not sent: a field may not show all of it, and a probe that is given forgets a kept session.
       const change = Object.fromEntries(Object.entries(said())

@@ -2,7 +2,7 @@
 
 import {session} from './api.js';
 import {badge, h, number, statusBadge, when} from './dom.js';
-import {field, list, orWhy, tagList} from './parts.js';
+import {field, list, nameOf, orWhy, tagList} from './parts.js';
 
 const STATUSES = ['', 'active', 'paused', 'starting', 'failed', 'cancelled'];
 
@@ -27,7 +27,7 @@ export async function monitors(filter) {
     session.may('member') && h('p', null, h('a', {href: '#/monitors/new'}, 'New monitor')),
     filterForm(filter),
     await orWhy(() => list({path: '/monitors', filter, name: 'monitors', caption: 'Monitors', empty: 'None that match.', columns: [
-      ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
+      ['Name', m => h('a', {href: `#/monitors/${m.id}`}, nameOf(m))],
       ['Status', m => [statusBadge(m.status), m.failing_since && [' ', badge('failing', 'bad')],
         m.waiting_for && [' ', badge('waits for credits', 'warn')]]],
       ['Tags', m => tagList(m.tags)],

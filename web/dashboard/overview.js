@@ -4,6 +4,7 @@ import {ask, query, session} from './api.js';
 import {h, number, table, when} from './dom.js';
 import {barChart} from './figures.js';
 import {eventItem} from './monitor.js';
+import {nameOf} from './parts.js';
 import {daysOf} from './usage.js';
 
 const CHANGES_COUNTED = 100;
@@ -31,7 +32,7 @@ export async function overview() {
       usage && tile('Spent in 30 days', number(usage.total.credits))),
     usage && barChart('Credits by day', 'credits', daysOf(usage)),
     failing.monitors.length > 0 && table('Monitors that fail', [
-      ['Name', m => h('a', {href: `#/monitors/${m.id}`}, m.name)],
+      ['Name', m => h('a', {href: `#/monitors/${m.id}`}, nameOf(m))],
       ['Since', m => when(m.failing_since)],
     ], failing.monitors),
     h('h3', null, 'Latest changes'),
