@@ -180,6 +180,30 @@ class Tab extends Console {
     await context.unrouteAll();
   }
 
+  // What a click came to stands where it leads, and goes with that page.
+  async tellWhatIsDone() {
+    const {context, monitor, blank} = {context: this.page.context(), ...this.given};
+    await this.at(`monitors/${monitor}`);
+    await this.title(/^another name/);
+    await this.page.locator('dt', {hasText: 'Waits for'}).waitFor();
+    await context.route('**/trigger', route => route.fulfill({json: {warnings: ['Nothing will be looked at.']}}), {times: 1});
+    await this.button('Check now').click();
+    await this.said('Nothing will be looked at.');
+    await this.nav('Monitors').click();
+    await this.title('Monitors');
+    assert.equal(await this.page.locator('#said').textContent(), '');
+    await this.page.getByRole('link', {name: blank, exact: true}).click();
+    await this.title(blank);
+    await this.button('Archive').click();
+    await this.button('Archive it? It is checked no more.').click();
+    await this.said('Archived.');
+    await this.button('Delete').click();
+    await this.button('Delete it for good?').click();
+    await this.title('Monitors');
+    await this.said('Deleted.');
+    await context.unrouteAll();
+  }
+
   // What cannot be read says why, and nobody who is signed in is asked to sign in.
   async loseTheApi() {
     const context = this.page.context();
@@ -317,6 +341,7 @@ async function main() {
     await tab.pauseAChannel();
     await tab.readLists();
     await tab.waitForALookup();
+    await tab.tellWhatIsDone();
     await tab.loseTheApi();
     await tab.readOn();
     await tab.signInInAnotherTab();

@@ -113,9 +113,10 @@ function changed(before) {
   show();
 }
 
-async function go() {
+async function go(event) {
   const turn = ++shown;
   try {
+  if (event.isTrusted) say('');  // of the page before; one that is shown again keeps what was done there
     if (await renewSession() || turn !== shown) return;
   } catch {
     // The page says why it cannot be read.

@@ -25,8 +25,8 @@ const eventItems = events => events.length === 0 ? h('p', {class: 'empty'}, 'Not
 
 function actions(m) {
   const act = (path, body, said) => async () => {
-    await ask('POST', `/monitors/${m.id}/${path}`, body);
-    say(said);
+    const {warnings} = await ask('POST', `/monitors/${m.id}/${path}`, body);
+    say((warnings ?? [said]).join(' '));
     again();
   };
   const file = fileButton('Export as CSV', `/monitors/${m.id}/export.csv`, `monitor-${m.id}.csv`);
@@ -42,9 +42,20 @@ function actions(m) {
     sureButton('Archive', 'Archive it? It is checked no more.', act('archive', {}, 'Archived.')),
     sureButton('Delete', 'Delete it for good?', async () => {
       await ask('DELETE', `/monitors/${m.id}`);
-      say('Deleted.');
-      location.hash = '#/monitors';
+      goOn('#/monitors', 'Deleted.');
     }));
+}
+
+const PAYS_NONE = {
+  balance: 'credits: those of the organisation do not pay a check',
+  spend_limit: 'room in its team’s spend limit, which does not pay a check this month',
+};
+
+// For what its checks, and what it tells, wait.
+function waits(m) {
+  const all = [m.waiting_for && PAYS_NONE[m.waiting_for],
+    m.webhook_waiting_until && ['its receiver, which failed several times in a row and is told nothing until ', exactly(m.webhook_waiting_until)]];
+  return all.some(Boolean) ? all.map(one => one && h('div', null, one)) : 'nothing';
 }
 
 export async function monitor(id) {
@@ -75,6 +86,7 @@ export async function monitor(id) {
       ['Tags', tagList(m.tags)],
       ['Watched fields', fields.map(name => h('div', null, h('strong', null, name), ': ', String(m.watched[name])))],
       ['Every', m.schedule ? h('code', null, JSON.stringify(m.schedule)) : m.frequency],
+      ['Waits for', waits(m)],
       ['Last check', exactly(m.last_run_at)],
       ['Next', m.next_run_times.length ? exactly(m.next_run_times[0]) : '–'],
       ['Rows', number(m.row_count)],

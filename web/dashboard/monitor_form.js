@@ -103,8 +103,7 @@ export async function newMonitor() {
       const made = await ask('POST', '/monitors', {
         name: f.name.value, key_columns: [column.value], ...given, struct, probe: f.probe.read(), ...timesOf(f.when), tags: tagsOf(f.tags.value),
         webhook_url: f.webhook.value || null, channel_ids: f.channels.chosen()});
-      say((made.warnings ?? ['Created.']).join(' '));
-      location.hash = `#/monitors/${made.id}`;
+      goOn(`#/monitors/${made.id}`, (made.warnings ?? ['Created.']).join(' '));
     }));
 }
 
@@ -129,7 +128,6 @@ export async function changeMonitor(id) {
       if ('tags' in change) change.tags = tagsOf(change.tags);
       const changed = Object.keys(change).length > 0;
       const saved = changed ? await ask('POST', `/monitors/${id}/update`, change) : {};
-      say((saved.warnings ?? [changed ? 'Saved.' : 'Nothing was changed.']).join(' '));
-      location.hash = `#/monitors/${id}`;
+      goOn(`#/monitors/${id}`, (saved.warnings ?? [changed ? 'Saved.' : 'Nothing was changed.']).join(' '));
     }));
 }

@@ -29,7 +29,7 @@ export async function monitors(filter) {
     await orWhy(() => list({path: '/monitors', filter, name: 'monitors', caption: 'Monitors', empty: 'None that match.', columns: [
       ['Name', m => h('a', {href: `#/monitors/${m.id}`}, nameOf(m))],
       ['Status', m => [statusBadge(m.status), m.failing_since && [' ', badge('failing', 'bad')],
-        m.waiting_for && [' ', badge('waits for credits', 'warn')]]],
+        m.waiting_for && [' ', badge(m.waiting_for === 'balance' ? 'waits for credits' : 'waits for its spend limit', 'warn')]]],
       ['Tags', m => tagList(m.tags)],
       ['Rows', m => number(m.row_count), 'n'],
       ['Every', m => m.schedule ? 'by the clock' : m.frequency],

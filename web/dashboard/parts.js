@@ -7,9 +7,9 @@ const TIMES_SHOWN = 3;
 const TIMES_AFTER_MS = 300;  // since the last key
 const FILE_KEPT_MS = 60000;  // until the browser has begun to write it
 
-// Tells people who cannot see the page what has become of their click, too.
-export function say(text) {
-  document.getElementById('said').textContent = text;
+// Tells people who cannot see the page what has become of their click, too. It stays until the next click, or another page.
+export function say(...text) {
+  replace(document.getElementById('said'), text);
 }
 
 // Goes to another page, which says `text`.

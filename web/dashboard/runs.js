@@ -94,8 +94,7 @@ function startForm(workflows) {
   const input = runInput();
   return form([field('Workflow', which), input.fields], 'Start', async () => {
     const started = await ask('POST', `/workflows/run?workflow_id=${which.value}`, await input.order());
-    say((started.warnings ?? []).concat('It is queued.').join(' '));
-    location.hash = `#/runs/${started.job_id}`;
+    goOn(`#/runs/${started.job_id}`, (started.warnings ?? []).concat('It is queued.').join(' '));
   });
 }
 
