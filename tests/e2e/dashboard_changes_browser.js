@@ -240,6 +240,23 @@ class Tab extends Console {
     await this.main('Those of the first workflows');
   }
 
+  // A stranger's mark of direction turns none of the page's own words around.
+  async readRightToLeft() {
+    const order = await this.page.evaluate(async () => {
+      const {facts, h, link, value} = await import('/dashboard/assets/dom.js');
+      const odd = '\u202Eodd';
+      const shown = [value(odd), link(odd), link(`https://a.example/${odd}`), h('strong', null, odd)];
+      const list = facts(shown.map(one => ['of a stranger', [one, ' behind']]));
+      document.querySelector('main').append(list);
+      return [...list.querySelectorAll('dd')].map(({firstChild, lastChild}) => {
+        const range = document.createRange();
+        range.selectNode(lastChild);
+        return range.getBoundingClientRect().left >= firstChild.getBoundingClientRect().right - 1;
+      });
+    });
+    assert.deepEqual(order, [true, true, true, true]);
+  }
+
   // A long name is no wider than a telephone.
   async choose() {
     await this.title('Which organisation?');
@@ -344,6 +361,7 @@ async function main() {
     await tab.tellWhatIsDone();
     await tab.loseTheApi();
     await tab.readOn();
+    await tab.readRightToLeft();
     await tab.signInInAnotherTab();
     await tab.endTheSession();
     await tab.followTheOrganisation();

@@ -48,7 +48,8 @@ const who = document.getElementById('who');
 let shown = 0;  // counts pages, so that one that comes late is dropped
 let ended = false;  // whether the sign-in form stands in a page's place as its session is over
 
-const whoIs = ({email, role, team, organisation}) => `${email}, ${role} of ${team ? `${team}, ` : ''}${organisation}`;
+const whoIs = ({email, role, team, organisation}) => [h('bdi', null, email), `, ${role} of `, team && [h('bdi', null, team), ', '],
+  h('bdi', null, organisation)];
 
 function showNav(path) {
   nav.hidden = session.now === null;
@@ -66,26 +67,26 @@ async function leave() {
 // Nobody is signed in any more; what stands on the page goes.
 function left() {
   session.now = null;
-  ended = false;
   session.unread = null;
+  ended = false;
   say('');
   history.replaceState(null, '', '#/');
   show();
 }
 
-async function pageOf(path, search) {
 // Nobody knows whether somebody is signed in.
 function unread(why) {
   return h('div', null, h('h2', null, 'Who is signed in could not be read'), h('p', {class: 'bad', role: 'alert'}, why.message),
     h('p', null, button('Try again', async () => again())));
 }
 
+async function pageOf(path, search) {
   const invited = /^invitation\/(vd_inv_[0-9A-Za-z_]+)$/.exec(path);
   if (invited) return invitation(invited[1], entered);
   const forgotten = /^reset\/(vd_rst_[0-9A-Za-z_]+)$/.exec(path);
   if (forgotten) return reset(forgotten[1]);
-  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, ended ? 'ended' : /^sorry\/([a-z]+)$/.exec(path)?.[1]);
   if (session.now === null && session.unread) return unread(session.unread);
+  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, ended ? 'ended' : /^sorry\/([a-z]+)$/.exec(path)?.[1]);
   for (const [pattern, page, role] of PAGES) {
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (!match) continue;
@@ -108,15 +109,15 @@ function changed(before) {
   ended = before !== null && session.now === null;
   const now = session.now && whoIs(session.now);
   if (!before || !now) say('');
-  else if (before.email === session.now.email && before.organisation === session.now.organisation) say(`What you may do was changed: you are ${now}.`);
-  else say(`Another tab has signed in as ${now}. This page shows that from here on.`);
+  else if (before.email === session.now.email && before.organisation === session.now.organisation) say('What you may do was changed: you are ', now, '.');
+  else say('Another tab has signed in as ', now, '. This page shows that from here on.');
   show();
 }
 
 async function go(event) {
   const turn = ++shown;
-  try {
   if (event.isTrusted) say('');  // of the page before; one that is shown again keeps what was done there
+  try {
     if (await renewSession() || turn !== shown) return;
   } catch {
     // The page says why it cannot be read.

@@ -12,7 +12,7 @@ const EVENTS_OF_ROW = 500;
 // A change, or why a check failed; of many rows' with a link to its row.
 export function eventItem(event) {
   const where = event.monitor_id && [' ', h('a', {href: `#/monitors/${event.monitor_id}/rows/${event.row_id}`}, 'its row')];
-  if (event.message) return h('li', {class: 'plain'}, when(event.created_at), ' ', badge('failed', 'bad'), ' ', event.message, where, pageOf(event, readSnapshot));
+  if (event.message) return h('li', {class: 'plain'}, when(event.created_at), ' ', badge('failed', 'bad'), ' ', h('bdi', null, event.message), where, pageOf(event, readSnapshot));
   return h('li', null, h('p', null, h('strong', null, event.field ?? event.event_type), ' ', when(event.created_at), where),
     event.field && diff(event),
     event.evidence && h('p', {class: 'note'}, event.evidence),
@@ -101,13 +101,13 @@ export async function monitorRow(id, rowId) {
   const path = `/monitors/${id}/rows/${rowId}`;
   const [row, events] = await Promise.all([ask('GET', path), ask('GET', `${path}/events?limit=${EVENTS_OF_ROW}`)]);
   const charts = Object.keys(row.current).map(name => stepChart(name, events)).filter(Boolean);
-  return h('div', null, h('p', null, h('a', {href: `#/monitors/${id}`}, 'Its monitor, ', row.name)),
+  return h('div', null, h('p', null, h('a', {href: `#/monitors/${id}`}, 'Its monitor, ', h('bdi', null, row.name))),
     h('h2', null, Object.values(row.subject).join(' · ')),
     facts([
       ...Object.entries(row.subject).map(([name, v]) => [name, v === null ? '–' : link(String(v))]),
       ...Object.entries(row.context ?? {}).map(([name, v]) => [name, v === null ? '–' : link(String(v))]),
       ['Last check', exactly(row.last_run_at)],
-      ['Health', row.failure ? [badge('failing', 'bad'), ' since ', exactly(row.failure.since), `: ${row.failure.message}`] : 'works'],
+      ['Health', row.failure ? [badge('failing', 'bad'), ' since ', exactly(row.failure.since), ': ', h('bdi', null, row.failure.message)] : 'works'],
     ]),
     h('h3', null, 'Present values'),
     facts(Object.entries(row.current).map(([name, now]) => [name, [

@@ -68,7 +68,7 @@ function sharedFields(m, channels) {
     when: timing('Every', {frequency: m?.frequency ?? '1d', ...m?.schedule}),
     tags: h('input', {value: m ? tagsText(m.tags) : ''}),
     webhook: h('input', {type: 'url', value: m?.webhook_url ?? ''}),
-    channels: checks('Channels that are told, too', channels.map(c => [c.id, `${c.name} (${c.kind})`]), m?.channel_ids ?? []),
+    channels: checks('Channels that are told, too', channels.map(c => [c.id, [h('bdi', null, c.name), ` (${c.kind})`]]), m?.channel_ids ?? []),
   };
 }
 

@@ -155,7 +155,7 @@ export function checks(title, options, chosen) {
   const boxes = options.map(([value, label]) => [h('input', {type: 'checkbox', value, checked: chosen.includes(value)}), label]);
   return {
     element: boxes.length > 0 && h('fieldset', {class: 'choices'}, h('legend', null, title),
-      boxes.map(([box, label]) => h('label', null, box, ` ${label}`))),
+      boxes.map(([box, label]) => h('label', null, box, ' ', label))),
     chosen: () => boxes.filter(([box]) => box.checked).map(([box]) => box.value),
   };
 }

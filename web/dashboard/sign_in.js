@@ -29,7 +29,7 @@ async function goToProvider(invitation) {
 // What a person who is a member of several organisations chooses; `enter` gets the id of one.
 function choices(all, enter) {
   return [h('h2', null, 'Which organisation?'), h('ul', {class: 'offers'}, all.map(one =>
-    h('li', null, button(`${one.organisation}, as ${one.role}`, () => enter(one.org_id)))))];
+    h('li', null, button([h('bdi', null, one.organisation), `, as ${one.role}`], () => enter(one.org_id)))))];
 }
 
 const choose = org_id => ask('POST', '/dashboard/sign-in/choose', {org_id});

@@ -77,7 +77,7 @@ function copyAsBefore(text) {
 
 // An address that a stranger gave: a link only where it is one of the web.
 export function link(url) {
-  return /^https?:\/\//i.test(url) ? h('a', {href: url, rel: 'noreferrer noopener', target: '_blank'}, url) : url;
+  return /^https?:\/\//i.test(url) ? h('a', {href: url, rel: 'noreferrer noopener', target: '_blank'}, url) : h('bdi', null, url);
 }
 
 // Pairs of a term and its description.
@@ -148,7 +148,7 @@ export function number(n) {
 // A value of any type as people read it; text as it is.
 export function value(v) {
   if (v === null || v === undefined) return h('span', {class: 'none'}, 'none');
-  return typeof v === 'string' ? v : JSON.stringify(v);
+  return h('bdi', null, typeof v === 'string' ? v : JSON.stringify(v));
 }
 
 export function statusBadge(status) {
