@@ -59,13 +59,13 @@ class Tab extends Console {
     await fields.fill(`${text}\nmore = css:b\nmore = css:i`);
     await this.button('Save').click();
     await this.page.locator('form .bad').getByText('The field "more" is there twice.').waitFor();
-    await fields.fill(`${text}\nmore = css:b`);
+    await fields.fill(`${text}\nmore = css:b\nodd = two\u2028lines`);
     await this.field('Tags').fill(`${await this.field('Tags').inputValue()}, third`);
     await this.look('dashboard-change-of-odd-names', ['light']);
     await this.button('Save').click();
     await this.title(/^another name/);
     const more = await this.read(monitor);
-    assert.deepEqual(more.watched, {...before.watched, more: 'css:b'});
+    assert.deepEqual(more.watched, {...before.watched, more: 'css:b', odd: 'two\u2028lines'});
     assert.deepEqual(more.tags.toSorted(), [...before.tags, 'third'].toSorted());
   }
 

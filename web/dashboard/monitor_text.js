@@ -24,7 +24,7 @@ export const structText = watched => Object.entries(watched)
 export function structOf(text) {
   const struct = new Map();
   for (const line of lines(text)) {
-    const parts = new RegExp(`^(${QUOTED}|[^=]+?)\\s*=\\s*(.*)$`).exec(line);
+    const parts = new RegExp(`^(${QUOTED}|[^=]+?)\\s*=\\s*(.*)$`, 's').exec(line);
     if (parts === null) throw new Error(`"${line}" is no "field = description".`);
     const name = unquoted(parts[1]);
     if (struct.has(name)) throw new Error(`The field "${name}" is there twice.`);
