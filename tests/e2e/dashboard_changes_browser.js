@@ -240,6 +240,18 @@ class Tab extends Console {
     await this.main('Those of the first workflows');
   }
 
+  // A key may be made that ends today.
+  async makeAKeyOfToday() {
+    const today = new Date().toISOString().slice(0, 10);
+    await this.at('keys');
+    await this.field('Name').fill('of today');
+    await this.field('Until').fill(today);
+    await this.button('Make a key').click();
+    await this.page.locator('.once code').waitFor();
+    const {api_keys: keys} = await this.read('/account/api-keys');
+    assert.match(keys.find(key => key.name === 'of today').expires_at, new RegExp(`^${today}T23:59:59`));
+  }
+
   // A stranger's mark of direction turns none of the page's own words around.
   async readRightToLeft() {
     const order = await this.page.evaluate(async () => {
@@ -361,6 +373,7 @@ async function main() {
     await tab.tellWhatIsDone();
     await tab.loseTheApi();
     await tab.readOn();
+    await tab.makeAKeyOfToday();
     await tab.readRightToLeft();
     await tab.signInInAnotherTab();
     await tab.endTheSession();

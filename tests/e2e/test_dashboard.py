@@ -100,11 +100,12 @@ def test_pages_follow_their_session_and_change_what_was_touched(service, modules
         "name": "odd names", "key_columns": ["n"], "rows": [{"n": "a"}], "frequency": "1h", "tags": ["one, two", '"quoted"'],
         "struct": {"a=b": "css:h1", "x": "css:p[x=y]", '"q"': 'say "it"', "long": "What the page says\nof the price"},
         "channel_ids": [hook["id"]]})
+    blank = tenant.post("/monitors", {"name": " ", "key_columns": ["n"], "rows": [{"n": "a"}], "frequency": "1h", "struct": {"a": "css:p"}})
     flow = deduping(tenant, "of a file", "webhook")
     tenant.post(f"/workflows/{flow}/schedules", {"name": "twice", "cron": ["0 9 * * *", "0 18 * * *"], "webhook_payload": [{"n": 1}]})
     another_owner(service, tenant)
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
-             "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "monitor": monitor["id"],
+             "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "monitor": monitor["id"], "blank": blank["id"], "flow": flow,
              "invitations": {"owner": invitation(service, tenant, "owner"),
                              "other": invitation(service, service.organisation(name="Others"), "owner")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_changes_browser.js"],

@@ -13,11 +13,11 @@ export const keys = () => withSecrets('Keys', async made => {
   return [
     form([field('Name', name),
       boxes.element,
-      field('Until', until, 'Empty: for ever')], 'Make a key', async () => {
+      field('Until', until, 'The end of that day, UTC; empty: for ever')], 'Make a key', async () => {
       const scopes = boxes.chosen();
       const order = {name: name.value};
       if (scopes.length > 0) order.scopes = scopes;
-      if (until.value) order.expires_at = `${until.value}T00:00:00Z`;
+      if (until.value) order.expires_at = `${until.value}T23:59:59Z`;
       const key = await ask('POST', '/account/api-keys', order);
       await made(once(`The key ${key.name}`, key.key));
     }),
