@@ -241,7 +241,7 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
   if (made.expires_at) detail["expires_at"] = base::FormatTimestamp(*made.expires_at);
   audit.detail = std::move(detail);
   outcome.kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (tx.Exec<"org_lock">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (made.team_id &&
         tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *made.team_id).empty()) {
       return Kind::kNoTeam;

@@ -128,11 +128,38 @@ std::map<base::Uuid, OrgSecrets> ReadSigningSecrets(Session& session,
   });
 }
 
-std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base::Clock& clock,
-                                                    const base::Uuid& org_id,
-                                                    std::chrono::seconds overlap, int live_max,
-                                                    const config::SecurityConfig& security,
-                                                    AuditEntry audit) {
+namespace {
+
+// Newest first; without a preview where no key opens it.
+std::vector<SigningSecretView> ReadViews(Transaction& tx, const base::Uuid& org_id,
+                                         const std::vector<NamedKey>& keys) {
+  std::vector<SigningSecretView> views;
+  for (const auto& row :
+       tx.Exec<"signing_secrets_of_org">("org_id"_a = org_id, "limit"_a = kSigningSecretsShown)) {
+    SigningSecretView& view = views.emplace_back();
+    std::string sealed;
+    Columns(row).Into("id"_a = &view.id, "sealed"_a = BytesInto{&sealed},
+                      "encryption_key_id"_a = &view.encryption_key_id,
+                      "created_at"_a = &view.created_at, "retires_at"_a = &view.retires_at,
+                      "live"_a = &view.live);
+    const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
+    if (secret) view.preview = SigningSecretPreview(*secret);
+  }
+  return views;
+}
+
+bool HasCurrent(Transaction& tx, const base::Uuid& org_id) {
+  for (const auto& secret : ReadViews(tx, org_id, {})) {
+    if (!secret.retires_at) return true;
+  }
+  return false;
+}
+
+enum class Where { kAnywhere, kNoneIsCurrent };
+FirstSigningSecret MakeSigningSecret(Session& session, const base::Clock& clock,
+                                     const base::Uuid& org_id, Where where,
+                                     std::chrono::seconds overlap, int live_max,
+                                     const config::SecurityConfig& security, AuditEntry audit) {
   if (security.encryption_key.empty()) {
     throw std::logic_error("a signing secret needs [security] encryption_key");
   }
@@ -143,19 +170,38 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
       base::AeadSeal(security.encryption_key, made.secret, made.id.ToString());
   audit.target = made.id.ToString();
   audit.org_id = org_id;
-  const bool done = InTransaction(session, [&](Transaction& tx) {
+  return InTransaction(session, [&](Transaction& tx) -> FirstSigningSecret {
     // The lock keeps two rotations apart, so that one secret without an end is left.
-    if (tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id).empty()) return false;
+    if (tx.Exec<"signing_secrets_lock_org">("org_id"_a = org_id).empty()) return {};
+    if (where == Where::kNoneIsCurrent && HasCurrent(tx, org_id)) return {.exists = true};
     tx.Exec<"signing_secrets_retire_former">("org_id"_a = org_id, "overlap_s"_a = overlap.count());
     made.created_at = ReadOne<base::Timestamp>(tx.Exec<"signing_secret_insert">(
         "id"_a = made.id, "org_id"_a = org_id, "sealed"_a = Bytea(sealed),
         "encryption_key_id"_a = EncryptionKeyId(security.encryption_key)));
     tx.Exec<"signing_secrets_retire_surplus">("org_id"_a = org_id, "live_max"_a = live_max);
     InsertAudit(tx, clock, audit);
-    return true;
+    return {.made = made};
   });
-  if (!done) return std::nullopt;
-  return made;
+}
+
+}  // namespace
+
+std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base::Clock& clock,
+                                                    const base::Uuid& org_id,
+                                                    std::chrono::seconds overlap, int live_max,
+                                                    const config::SecurityConfig& security,
+                                                    AuditEntry audit) {
+  return MakeSigningSecret(session, clock, org_id, Where::kAnywhere, overlap, live_max, security,
+                           std::move(audit))
+      .made;
+}
+
+FirstSigningSecret MakeFirstSigningSecret(Session& session, const base::Clock& clock,
+                                          const base::Uuid& org_id, int live_max,
+                                          const config::SecurityConfig& security,
+                                          AuditEntry audit) {
+  return MakeSigningSecret(session, clock, org_id, Where::kNoneIsCurrent, std::chrono::seconds(0),
+                           live_max, security, std::move(audit));
 }
 
 RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
@@ -178,21 +224,7 @@ RetireOutcome RetireSigningSecret(Session& session, const base::Clock& clock,
 std::vector<SigningSecretView> ListSigningSecrets(Session& session, const base::Uuid& org_id,
                                                   const config::SecurityConfig& security) {
   const std::vector<NamedKey> keys = NamedKeys(security);
-  return InTransaction(session, [&](Transaction& tx) {
-    std::vector<SigningSecretView> views;
-    for (const auto& row :
-         tx.Exec<"signing_secrets_of_org">("org_id"_a = org_id, "limit"_a = kSigningSecretsShown)) {
-      SigningSecretView& view = views.emplace_back();
-      std::string sealed;
-      Columns(row).Into("id"_a = &view.id, "sealed"_a = BytesInto{&sealed},
-                        "encryption_key_id"_a = &view.encryption_key_id,
-                        "created_at"_a = &view.created_at, "retires_at"_a = &view.retires_at,
-                        "live"_a = &view.live);
-      const auto secret = Open(keys, view.encryption_key_id, sealed, view.id);
-      if (secret) view.preview = SigningSecretPreview(*secret);
-    }
-    return views;
-  });
+  return InTransaction(session, [&](Transaction& tx) { return ReadViews(tx, org_id, keys); });
 }
 
 std::vector<EncryptionKeyUse> ReadEncryptionKeys(Session& session,

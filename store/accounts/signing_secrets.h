@@ -54,6 +54,14 @@ std::optional<NewSigningSecret> RotateSigningSecret(Session& session, const base
                                                     std::chrono::seconds overlap, int live_max,
                                                     const config::SecurityConfig& security,
                                                     AuditEntry audit);
+struct FirstSigningSecret {
+  bool exists = false;                     // a current one, which stays
+  std::optional<NewSigningSecret> made{};  // empty otherwise where there is no such organisation
+};
+// The same only where there is no current one: of calls at the same time one makes it.
+FirstSigningSecret MakeFirstSigningSecret(Session& session, const base::Clock& clock,
+                                          const base::Uuid& org_id, int live_max,
+                                          const config::SecurityConfig& security, AuditEntry audit);
 
 enum class RetireOutcome { kDone, kNotFound, kCurrent };
 // Retires a former secret at once, before its overlap is over. kCurrent: it is the one that has no

@@ -15,6 +15,10 @@ where o.id = @org_id and not exists (select from organisation other where other.
                                             and other.id <> o.id)
 returning o.id
 
+-- name: org_lock
+-- Two requests of an organisation make no more of what it may have together than each alone.
+select from organisation where id = @org_id for no key update
+
 -- name: org_exists
 select from organisation where id = @org_id
 

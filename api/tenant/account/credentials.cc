@@ -36,30 +36,20 @@ base::Json SecretJson(const store::SigningSecretView& secret) {
           {"retires_at", base::OrNull(secret.retires_at)}};
 }
 
-// Makes a secret and waits until the whole fleet signs with it.
-rest::Reply MakeSecret(Call& call, std::chrono::seconds overlap, store::AuditEntry audit) {
-  const config::Config& config = call.parts.config;
-  if (config.security.encryption_key.empty()) {
-    return rest::ErrorReply(409, "signing_not_configured",
-                            "the operator has not configured the signing of webhooks");
-  }
-  const auto made = store::RotateSigningSecret(call.session(), call.parts.clock, call.caller.org_id,
-                                               overlap, config.limits.signing_secrets_live_max,
-                                               config.security, std::move(audit));
+void CheckSigning(const Call& call) {
+  if (!call.parts.config.security.encryption_key.empty()) return;
+  throw rest::Refusal(409, "signing_not_configured",
+                      "the operator has not configured the signing of webhooks");
+}
+
+// Waits until the whole fleet signs with the secret.
+rest::Reply NewSecretReply(const std::optional<store::NewSigningSecret>& made) {
   if (!made) return rest::NotFound("organisation");
   store::AwaitSecretsInForce();
   return rest::JsonReply(201, {{"id", made->id.ToString()},
                                {"secret", made->secret},
                                {"preview", store::SigningSecretPreview(made->secret)},
                                {"created_at", base::FormatTimestamp(made->created_at)}});
-}
-
-bool HasCurrent(Call& call) {
-  for (const auto& secret :
-       store::ListSigningSecrets(call.session(), call.caller.org_id, call.parts.config.security)) {
-    if (!secret.retires_at) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -117,12 +107,17 @@ rest::Handled ListOwnSigningSecrets(Call& call) {
 
 rest::Handled CreateSigningSecret(Call& call) {
   CheckEmptyBody(call);
-  if (HasCurrent(call)) {
+  CheckSigning(call);
+  const auto first = store::MakeFirstSigningSecret(
+      call.session(), call.parts.clock, call.caller.org_id,
+      call.parts.config.limits.signing_secrets_live_max, call.parts.config.security,
+      AuditOf(call, "signing_secret.create"));
+  if (first.exists) {
     return rest::ErrorReply(409, "signing_secret_exists",
                             "the organisation signs with a secret already: roll it at "
                             "/account/signing-secrets/roll");
   }
-  return MakeSecret(call, std::chrono::seconds(0), AuditOf(call, "signing_secret.create"));
+  return NewSecretReply(first.made);
 }
 
 rest::Handled RollSigningSecret(Call& call) {
@@ -130,8 +125,12 @@ rest::Handled RollSigningSecret(Call& call) {
   const double hours = body.Number("overlap_hours", rest::Presence::kOptional, 0, kOverlapHoursMax)
                            .value_or(kOverlapHours);
   body.Check();
-  return MakeSecret(call, std::chrono::seconds(std::llround(hours * 3600)),
-                    AuditOf(call, "signing_secret.roll"));
+  CheckSigning(call);
+  return NewSecretReply(
+      store::RotateSigningSecret(call.session(), call.parts.clock, call.caller.org_id,
+                                 std::chrono::seconds(std::llround(hours * 3600)),
+                                 call.parts.config.limits.signing_secrets_live_max,
+                                 call.parts.config.security, AuditOf(call, "signing_secret.roll")));
 }
 
 rest::Handled RevokeSigningSecret(Call& call) {

@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/tenant/account/scopes.h"
 #include "config/security_config.h"
+#include "store/accounts/accounts.h"
 #include "store/accounts/signing_secrets.h"
+#include "store/session.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 
@@ -28,6 +32,18 @@ class ApiAccount : public ApiTest {
   Reply MakeKey(const Json& body) { return Ask("POST", "/account/api-keys", body); }
   std::string KeyWith(const std::vector<std::string>& scopes) {
     return MakeKey(Json{{"name", "k"}, {"scopes", scopes}}).body["key"];
+  }
+  // Runs `work` on eight threads at once.
+  template <typename Work>
+  void Together(Work work) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+        work(session);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
   }
   static Headers By(const std::string& key) { return {{"x-api-key", key}}; }
   std::string Refusal(const Json& body) {
@@ -117,6 +133,31 @@ TEST_F(ApiAccount, AScopeReadsWhatItIsOfAndReadChangesNothing) {
   EXPECT_EQ(Ask("POST", "/monitors", GoodBody(), By(watcher)).status, 200);
   EXPECT_EQ(Ask("GET", "/workflows", By(watcher)).error(), "insufficient_scope");
   EXPECT_EQ(Ask("GET", "/account/api-keys", By(reader)).error(), "insufficient_scope");
+}
+
+TEST_F(ApiAccount, OfManyFirstSigningSecretsAtOnceOneIsMade) {
+  std::atomic<int> made{0};
+  Together([&](store::Session& session) {
+    const auto first = store::MakeFirstSigningSecret(
+        session, clock, *base::Uuid::Parse(acme.org_id), 5, config.security, {});
+    made += first.made ? 1 : 0;
+  });
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(Sql("select count(*) from signing_secret"), "1");
+}
+
+TEST_F(ApiAccount, ManyNewKeysAtOnceAreNoMoreThanAnOrganisationMayHave) {
+  Sql("insert into api_key (id, org_id, name, prefix, key_sha256) select gen_random_uuid(), '" +
+      acme.org_id +
+      "', 'k', 'vd_' || lpad(i::text, 8, '0'), sha256(i::text::bytea) from generate_series(1, 998) "
+      "i");
+  ASSERT_EQ(Sql("select count(*) from api_key"), "999");
+  Together([&](store::Session& session) {
+    store::NewApiKey order;
+    order.name = "one more";
+    store::CreateApiKey(session, clock, *base::Uuid::Parse(acme.org_id), order, {});
+  });
+  EXPECT_EQ(Sql("select count(*) from api_key"), "1000");
 }
 
 TEST_F(ApiAccount, ASigningSecretIsMadeOnceRolledWithAnOverlapAndRevoked) {
