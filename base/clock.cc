@@ -143,8 +143,13 @@ Timestamp ParseTimestamp(std::string_view text) {
   const std::chrono::year_month_day date(year, month, day);
   // A leap second (60) has no place in Unix time; it is refused rather than moved.
   if (!in.AtEnd() || !date.ok() || hours > 23 || minutes > 59 || seconds > 59) in.Fail();
-  return std::chrono::sys_days(date) + std::chrono::hours(hours) + std::chrono::minutes(minutes) +
-         std::chrono::seconds(seconds) + fraction - offset;
+  const Timestamp moment = std::chrono::sys_days(date) + std::chrono::hours(hours) +
+                           std::chrono::minutes(minutes) + std::chrono::seconds(seconds) +
+                           fraction - offset;
+  // The offset may lead out of the years that a text of this form can say.
+  const std::chrono::year_month_day in_utc(std::chrono::floor<std::chrono::days>(moment));
+  if (in_utc.year() < std::chrono::year(0) || in_utc.year() > std::chrono::year(9999)) in.Fail();
+  return moment;
 }
 
 }  // namespace vedette::base
