@@ -10,6 +10,7 @@
 #include "base/fair_queue.h"
 #include "base/fair_share.h"
 #include "config/database_config.h"
+#include "store/async.h"
 #include "store/session.h"
 #include "store/session_impl.h"
 
@@ -181,8 +182,8 @@ struct Pool::Impl {
     const nanoseconds began = clock.SinceBoot();
     try {
       m.job(m.session);
-    } catch (const std::exception& e) {
-      log.Error("a database job failed", {{"error", e.what()}});
+    } catch (const std::exception&) {
+      log.Error("a database job failed", {{"error", CurrentFailure().message}});
     }
     m.job = nullptr;
     const nanoseconds took = clock.SinceBoot() - began;

@@ -197,6 +197,9 @@ Failure CurrentFailure() {
     return {Failure::Kind::kCommitUnknown, e.what()};
   } catch (const Contention& e) {
     return {Failure::Kind::kContention, e.what()};
+  } catch (const pqxx::sql_error& e) {
+    // The lines behind the first may have the values of a row, which are no matter of the log.
+    return {Failure::Kind::kFault, FirstLine(e.what())};
   } catch (const std::exception& e) {
     return {Failure::Kind::kFault, e.what()};
   }

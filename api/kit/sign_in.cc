@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/kit/body.h"
 #include "api/kit/query_reader.h"
 #include "base/crypto.h"
 #include "base/json.h"
@@ -72,6 +73,17 @@ bool IsOfOwnPage(const net::ServerRequest& request, std::string_view session_tok
 }
 
 // Browsers say from where a request comes, and nothing else does.
+std::string ReadAddress(BodyReader* body) {
+  constexpr std::size_t kCharsMax = 200;
+  std::string email = base::AsciiLower(
+      body->FilledText("email", Presence::kRequired, kCharsMax).value_or(std::string()));
+  const auto at = email.find('@');
+  const bool good = at != std::string::npos && at > 0 && at + 1 < email.size() &&
+                    email.find_first_of(" \t\r\n<>") == std::string::npos;
+  if (!email.empty() && !good) body->Refuse("email", "Input should be an e-mail address");
+  return email;
+}
+
 void CheckSameSite(const net::ServerRequest& request, std::string_view who) {
   const std::string_view from = request.Header("sec-fetch-site");
   if (from.empty() || from == "same-origin" || from == "none") return;

@@ -32,6 +32,8 @@
 // in the browser that has asked, once, and for ten minutes.
 namespace vedette::rest {
 
+class BodyReader;
+
 // The value of a cookie; empty where there is none, or where there are two.
 std::string_view CookieOf(const net::ServerRequest& request, std::string_view name);
 // A cookie of our own pages, gone with its life. `same_site`: "Strict", or "Lax" for one that comes
@@ -45,6 +47,9 @@ inline constexpr std::string_view kCsrfHeader = "x-csrf-token";
 std::string CsrfTokenOf(std::string_view session_token);
 // Whether the request shows it, or needs not.
 bool IsOfOwnPage(const net::ServerRequest& request, std::string_view session_token);
+
+// The member `email` of a body, lower case, as people are known by it. Only valid without problems.
+std::string ReadAddress(BodyReader* body);
 
 // Another site's page must not sign its visitor in with an account of its own choice: a 403. `who`
 // signs in.

@@ -7,6 +7,7 @@
 #include "api/kit/cursor.h"
 #include "api/kit/oauth_clients.h"
 #include "api/kit/published_keys.h"
+#include "api/kit/sign_in.h"
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/crypto.h"
@@ -116,11 +117,7 @@ void CheckDashboard(const Call& call) {
 rest::Handled PostInvitation(Call& call) {
   CallBody body(call);
   store::NewInvitation order;
-  order.email = base::AsciiLower(
-      body.FilledText("email", rest::Presence::kRequired, kUserCharsMax).value_or(std::string()));
-  if (order.email.find('@') == std::string::npos) {
-    body.Refuse("email", "Input should be an e-mail address");
-  }
+  order.email = rest::ReadAddress(&body);
   const auto name = body.Text("role", rest::Presence::kRequired, 1, kUserCharsMax);
   const auto role = domain::ParseMemberRole(name.value_or(std::string()));
   if (!role) body.Refuse("role", "Input should be 'viewer', 'member' or 'owner'");

@@ -17,7 +17,6 @@
 // What the handlers of the dashboard share.
 namespace vedette::api {
 
-inline constexpr std::size_t kAddressCharsMax = 200;
 inline constexpr std::size_t kLinkTokenCharsMax = 100;
 
 // A 404, as of a path that there is not, where the operator has not enabled the dashboard.
@@ -29,8 +28,6 @@ void CheckSameSite(const Call& call);
 // tries.
 void CountTry(Call& call, std::string_view email = {});
 
-// The member `email`, lower case. Only valid without problems.
-std::string ReadAddress(rest::BodyReader* body);
 // The member `token` of a link.
 std::string ReadLinkToken(rest::BodyReader* body);
 // The member `team_id`; null, and none, stand for no team.

@@ -99,7 +99,7 @@ rest::Handled CreateInvitation(Call& call) {
   CheckDashboard(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   store::NewInvitation order;
-  order.email = ReadAddress(&body);
+  order.email = rest::ReadAddress(&body);
   const auto role = ReadRole(&body);
   order.team_id = ReadTeam(&body);
   body.Check();

@@ -169,7 +169,7 @@ rest::Handled ChallengePasskey(Call& call) {
   CheckSameSite(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
   std::optional<std::string> email;
-  if (body.Has("email") && !body.IsNull("email")) email = ReadAddress(&body);
+  if (body.Has("email") && !body.IsNull("email")) email = rest::ReadAddress(&body);
   body.Check();
   const domain::PasskeyRules rules = CheckRules(call);
   CountTry(call, email.value_or(""));

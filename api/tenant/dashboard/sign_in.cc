@@ -131,17 +131,6 @@ void CountTry(Call& call, std::string_view email) {
   rest::CountTry(call.session(), "sign-in", call.request().remote_address, email);
 }
 
-std::string ReadAddress(rest::BodyReader* body) {
-  std::string email =
-      base::AsciiLower(body->FilledText("email", rest::Presence::kRequired, kAddressCharsMax)
-                           .value_or(std::string()));
-  const auto at = email.find('@');
-  const bool good = at != std::string::npos && at > 0 && at + 1 < email.size() &&
-                    email.find_first_of(" \t\r\n") == std::string::npos;
-  if (!email.empty() && !good) body->Refuse("email", "Input should be an e-mail address");
-  return email;
-}
-
 std::string ReadLinkToken(rest::BodyReader* body) {
   return body->Text("token", rest::Presence::kRequired, 1, kLinkTokenCharsMax).value_or("");
 }
@@ -298,7 +287,7 @@ rest::Handled SignIn(Call& call) {
   CheckDashboard(call);
   CheckSameSite(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kAbsent);
-  const std::string email = ReadAddress(&body);
+  const std::string email = rest::ReadAddress(&body);
   const std::string password =
       ReadPassword(&body, "password", rest::Presence::kRequired).value_or("");
   const auto org_id = body.Id("org_id", rest::Presence::kOptional);

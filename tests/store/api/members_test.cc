@@ -12,6 +12,7 @@
 #include "store/accounts/members.h"
 #include "store/session.h"
 #include "tests/store/support/member_routes.h"
+#include "store/async.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 

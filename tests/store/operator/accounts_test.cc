@@ -164,6 +164,15 @@ TEST_F(Accounts, ATeamOfAnotherOrganisationIsNotFound_G8) {
   EXPECT_EQ(Sql("select count(*) from api_key"), "0");
 }
 
+TEST_F(Accounts, AnInvitationIsForAnAddressThatCanSignIn) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation() + "/invitations";
+  for (const char* email : {" ada@example.com", "Ada <ada@x.example>", "<ada@x.example>",
+                            "ada@example.com\n", "@", "a@", "@example.com", "ada"}) {
+    EXPECT_EQ(Ask("POST", path, Object({{"email", email}, {"role", "owner"}})).status, 422)
+        << email;
+  }
+}
+
 TEST_F(Accounts, ATeamIsDeletedOnceNothingOfItLives) {
   const std::string org = NewOrganisation();
   const std::string path = "/admin/v1/orgs/" + org;
