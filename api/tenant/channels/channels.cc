@@ -501,12 +501,14 @@ rest::Handled ShowFeed(Call& call) {
   const std::string tag = '"' + base::HexEncode(base::Sha256(text)).substr(0, kTagChars) + '"';
   for (const auto& [name, value] : call.request().headers) {
     if (name == "if-none-match" && value.find(tag) != std::string::npos) {
-      return rest::Reply{304, "", {{"ETag", tag}}};
+      return rest::Reply{304, "", {{"Cache-Control", "no-cache"}, {"ETag", tag}}};
     }
   }
   return rest::Reply{200,
                      std::move(text),
-                     {{"Content-Type", "application/atom+xml; charset=utf-8"}, {"ETag", tag}}};
+                     {{"Content-Type", "application/atom+xml; charset=utf-8"},
+                      {"Cache-Control", "no-cache"},
+                      {"ETag", tag}}};
 }
 
 }  // namespace vedette::api

@@ -107,6 +107,14 @@ TEST_F(ApiAuth, EveryAuthenticatedAnswerHasTheRateHeaders) {
   EXPECT_EQ(Ask("GET", "/monitors", Headers{{"x-api-key", "bad"}}).Header("X-RateLimit-Limit"), "");
 }
 
+TEST_F(ApiAuth, NobodyKeepsOrGuessesAtAnAnswer) {
+  for (const Reply& reply : {Ask("GET", "/monitors"), Ask("GET", "/account/api-keys"),
+                             Ask("GET", "/monitors", Headers{{"x-api-key", "bad"}})}) {
+    EXPECT_EQ(reply.Header("Cache-Control"), "no-store");
+    EXPECT_EQ(reply.Header("X-Content-Type-Options"), "nosniff");
+  }
+}
+
 TEST_F(ApiAuth, AnOrganisationThatMovesReadsAndWritesLater) {
   const std::string monitor = NewMonitor();
   Sql("update organisation set locked = true, moving_until = now() + interval '1 minute' where id "
