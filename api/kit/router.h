@@ -104,6 +104,7 @@ struct RouteRules {
   Access access = Access::kCredential;
   std::string_view feature{};  // what the caller's organisation must have, or none
   Query query = Query::kNone;
+  bool when_locked = false;  // also of an organisation that is locked
 
   // Whether there is a caller, since a credential is asked for.
   constexpr bool has_caller() const {

@@ -287,7 +287,7 @@ void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
 void CheckCaller(const store::Authentication& found, const Route& route) {
   const store::Caller& caller = found.caller;
   CheckWhetherItMoves(caller, route);
-  if (caller.organisation_locked && !caller.organisation_moving_until) {
+  if (caller.organisation_locked && !caller.organisation_moving_until && !route.when_locked) {
     throw rest::Refusal(403, "organisation_locked",
                         "your organisation is locked: ask the operator why");
   }
