@@ -86,12 +86,8 @@ struct Api::Impl {
        const Outgoing& outgoing, Waits& waits, SelectorFault selector_fault, base::Logger log)
       // What an answer tells is one caller's, and is neither to be kept nor to be guessed at. What
       // others may keep has headers of its own.
-      : port{"api",
-             "other",
-             {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}},
-             clock,
-             metrics,
-             log},
+      : port{"api", "other", {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}},
+             clock, metrics, log},
         job_starts(clock, [&config] { return StartLimitsOf(config); }),
         held_bytes(config.api_memory.held_bytes_max, kHeldReserve),
         parts{config,

@@ -160,7 +160,8 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
     if (!order.for_members) {
       tx.Exec<"org_user_insert">("org_id"_a = org_id, "user_id"_a = order.user_id,
                                  "name"_a = order.name);
-    } else if (tx.Exec<"membership_hold">("org_id"_a = org_id, "email"_a = order.user_id).empty()) {
+    } else if (tx.Exec<"membership_hold">("org_id"_a = org_id, "email"_a = order.user_id).empty() ||
+               !AreStillHis(tx, order.user_id, order.shown)) {
       return Kind::kNoMember;
     }
     made.expires_at = InsertToken(tx, made.token,

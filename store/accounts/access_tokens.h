@@ -12,6 +12,7 @@
 #include "domain/auth/jwk_set.h"
 #include "domain/auth/jwt.h"
 #include "store/accounts/oauth_clients.h"
+#include "store/accounts/sign_in.h"
 #include "store/audit.h"
 #include "store/session.h"
 
@@ -77,8 +78,10 @@ struct NewSession {
   // user becomes a member without one if it is none yet.
   bool for_members = false;
   std::string cell{};  // that gives it out
+  ShownWays shown{};   // by a member
 };
 struct SessionOutcome {
+  // kNoMember: or what he has shown is not his any more.
   enum class Kind { kDone, kNoOrganisation, kNoTeam, kNoMember };
   Kind kind = Kind::kDone;
   base::Uuid id;

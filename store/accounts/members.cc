@@ -125,7 +125,8 @@ void DropIdleWays(Transaction& tx, const std::string& email) {
 // Whether what the holder has shown is enough, once what is new is his.
 bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& email,
                  const HolderShows& shows) {
-  if (shows.by_provider || shows.own_passkey) return true;
+  if (shows.by_provider) return true;
+  if (shows.own_passkey) return AreStillHis(tx, email, {.passkey = shows.own_passkey});
   tx.Exec<"ways_lock">("email"_a = email);
   DropIdleWays(tx, email);
   const bool has_passkey = ReadOne<std::int64_t>(tx.Exec<"passkeys_count">("email"_a = email)) > 0;
@@ -337,6 +338,11 @@ void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid&
     }
   });
 }
+// A choice that is under way opens none behind this.
+tx.Exec<"ways_lock">("email"_a = user_id);
+for (const auto purpose : {OneTimePurpose::kChoice, OneTimePurpose::kProviderChoice}) {
+  tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(purpose), "email"_a = user_id);
+}
 
 std::optional<OwnSession> FindSession(Session& session, std::string_view token) {
   return Read(session, [&](Transaction& tx) -> std::optional<OwnSession> {
@@ -357,5 +363,6 @@ std::optional<OwnSession> FindSession(Session& session, std::string_view token) 
     return own;
   });
 }
+own.token_sha256 = HashOf(token);
 
 }  // namespace vedette::store

@@ -67,9 +67,9 @@ std::optional<Invitation> FindInvitation(Session& session, const std::string& to
 struct HolderShows {
   // The password as stored: it becomes his where he has nothing yet, and must be his otherwise.
   std::optional<std::string> password;
-  std::optional<NewPasskey> passkey;  // becomes his where he has nothing yet
-  bool own_passkey = false;           // he has shown one that he had
-  bool by_provider = false;           // the identity provider has vouched for the address
+  std::optional<NewPasskey> passkey;       // becomes his where he has nothing yet
+  std::optional<std::string> own_passkey;  // the credential of one that he had and has shown
+  bool by_provider = false;                // the identity provider has vouched for the address
 };
 enum class Acceptance {
   kDone,
@@ -171,6 +171,7 @@ void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid&
 // The session that a token is of.
 struct OwnSession {
   base::Uuid id;
+  std::string token_sha256;
   std::string user_id;
   base::Timestamp expires_at;
   std::chrono::microseconds age{};

@@ -49,6 +49,30 @@ const Membership* Find(const std::vector<Membership>& all, const base::Uuid& org
   return one == all.end() ? nullptr : &*one;
 }
 
+bool IsStored(const pqxx::result& password, const std::string& shown) {
+  return !password.empty() && ReadOne<std::string>(password) == shown;
+}
+
+std::optional<StoredPasskey> ReadPasskey(Transaction& tx, const std::string& credential_id) {
+  const auto rows = tx.Exec<"passkey_find">("credential_id"_a = Bytea(credential_id));
+  if (rows.empty()) return std::nullopt;
+  base::Uuid id;
+  std::string email;
+  std::string der;
+  int algorithm = 0;
+  std::int64_t sign_count = 0;
+  Columns(rows.at(0))
+      .Into("id"_a = &id, "email"_a = &email, "public_key"_a = BytesInto{&der},
+            "algorithm"_a = &algorithm, "sign_count"_a = &sign_count);
+  auto key = base::PublicKey::FromDer(der);
+  if (!std::holds_alternative<base::PublicKey>(key)) return std::nullopt;
+  return StoredPasskey{
+      id,
+      email,
+      {std::get<base::PublicKey>(std::move(key)), static_cast<base::SignatureAlgorithm>(algorithm),
+       static_cast<std::uint32_t>(sign_count)}};
+}
+
 // Whether a link to a new password is good still: its person may have gone, or have become a member
 // elsewhere, since it was made.
 bool MayReset(Transaction& tx, OneTimePurpose purpose, const Binding& binding) {
@@ -76,25 +100,7 @@ void SetPassword(Transaction& tx, const std::string& email, const std::string& p
 }  // namespace
 
 std::optional<StoredPasskey> FindPasskey(Session& session, const std::string& credential_id) {
-  return Read(session, [&](Transaction& tx) -> std::optional<StoredPasskey> {
-    const auto rows = tx.Exec<"passkey_find">("credential_id"_a = Bytea(credential_id));
-    if (rows.empty()) return std::nullopt;
-    base::Uuid id;
-    std::string email;
-    std::string der;
-    int algorithm = 0;
-    std::int64_t sign_count = 0;
-    Columns(rows.at(0))
-        .Into("id"_a = &id, "email"_a = &email, "public_key"_a = BytesInto{&der},
-              "algorithm"_a = &algorithm, "sign_count"_a = &sign_count);
-    auto key = base::PublicKey::FromDer(der);
-    if (!std::holds_alternative<base::PublicKey>(key)) return std::nullopt;
-    return StoredPasskey{
-        id,
-        email,
-        {std::get<base::PublicKey>(std::move(key)),
-         static_cast<base::SignatureAlgorithm>(algorithm), static_cast<std::uint32_t>(sign_count)}};
-  });
+  return Read(session, [&](Transaction& tx) { return ReadPasskey(tx, credential_id); });
 }
 
 bool UsePasskey(Session& session, const StoredPasskey& passkey, std::uint32_t sign_count) {
@@ -131,17 +137,45 @@ std::optional<base::Uuid> InsertPasskey(Transaction& tx, const base::Clock& cloc
   return inserted.empty() ? std::nullopt : std::optional(id);
 }
 
-std::optional<base::Uuid> AddPasskey(Session& session, const base::Clock& clock,
-                                     const std::string& email, const NewPasskey& passkey,
-                                     AuditEntry audit) {
+bool AreStillHis(Transaction& tx, const std::string& email, const ShownWays& shown) {
+  tx.Exec<"ways_lock">("email"_a = email);
+  if (shown.password && !IsStored(tx.Exec<"password_get">("email"_a = email), *shown.password)) {
+    return false;
+  }
+  if (shown.passkey) {
+    const auto passkey = ReadPasskey(tx, *shown.passkey);
+    if (!passkey || passkey->email != email) return false;
+  }
+  if (shown.session_sha256 &&
+      tx.Exec<"membership_session">("token_sha256"_a = Bytea(*shown.session_sha256)).empty()) {
+    return false;
+  }
+  if (!shown.choice) return true;
+  const auto taken = Take(tx, shown.choice->purpose, shown.choice->secret);
+  return taken && taken->email == email;
+}
+
+bool OfferChoice(Session& session, const ShownWays::Choice& choice, std::chrono::seconds life,
+                 const std::string& email, const ShownWays& shown,
+                 const std::optional<base::Uuid>& named) {
   return InTransaction(session, [&](Transaction& tx) {
-    tx.Exec<"ways_lock">("email"_a = email);
-    auto id = InsertPasskey(tx, clock, email, passkey);
-    if (id) {
-      audit.target = id->ToString();
-      InsertAudit(tx, clock, audit);
-    }
-    return id;
+    if (!AreStillHis(tx, email, shown)) return false;
+    Put(tx, choice.purpose, choice.secret, life,
+        {.email = email, .org_id = named, .invitation_sha256 = std::nullopt});
+    return true;
+  });
+}
+
+AddedPasskey AddPasskey(Session& session, const base::Clock& clock, const std::string& email,
+                        const NewPasskey& passkey, const ShownWays& shown, AuditEntry audit) {
+  using Kind = AddedPasskey::Kind;
+  return InTransaction(session, [&](Transaction& tx) -> AddedPasskey {
+    if (!AreStillHis(tx, email, shown)) return {Kind::kNotShown, {}};
+    const auto id = InsertPasskey(tx, clock, email, passkey);
+    if (!id) return {Kind::kTooMany, {}};
+    audit.target = id->ToString();
+    InsertAudit(tx, clock, audit);
+    return {Kind::kDone, *id};
   });
 }
 
@@ -163,6 +197,9 @@ RemovePasskeyOutcome RemovePasskey(Session& session, const base::Clock& clock,
       return RemovePasskeyOutcome::kLastWay;
     }
     tx.Exec<"passkey_delete">("email"_a = email, "id"_a = id);
+    // Which passkey has offered a choice is not kept.
+    tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(OneTimePurpose::kChoice),
+                                "email"_a = email);
     InsertAudit(tx, clock, audit);
     return RemovePasskeyOutcome::kDone;
   });
@@ -247,14 +284,16 @@ bool TakeReset(Session& session, const base::Clock& clock, const std::string& to
   });
 }
 
-void ChangePassword(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                    const std::string& email, const std::string& password, AuditEntry audit) {
+bool ChangePassword(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const std::string& email, const std::string& password, const ShownWays& shown,
+                    AuditEntry audit) {
   audit.org_id = org_id;
   audit.target = email;
-  InTransaction(session, [&](Transaction& tx) {
-    tx.Exec<"ways_lock">("email"_a = email);
+  return InTransaction(session, [&](Transaction& tx) {
+    if (!AreStillHis(tx, email, shown)) return false;
     SetPassword(tx, email, password);
     InsertAudit(tx, clock, audit);
+    return true;
   });
 }
 

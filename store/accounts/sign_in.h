@@ -46,9 +46,6 @@ std::vector<PasskeyView> ListPasskeys(Session& session, const std::string& email
 // where the credential is known, or he has kPasskeysMax.
 std::optional<base::Uuid> InsertPasskey(Transaction& tx, const base::Clock& clock,
                                         const std::string& email, const NewPasskey& passkey);
-std::optional<base::Uuid> AddPasskey(Session& session, const base::Clock& clock,
-                                     const std::string& email, const NewPasskey& passkey,
-                                     AuditEntry audit);
 // kLastWay: he would have neither a password nor a passkey any more.
 enum class RemovePasskeyOutcome { kDone, kNotFound, kLastWay };
 RemovePasskeyOutcome RemovePasskey(Session& session, const base::Clock& clock,
@@ -91,6 +88,36 @@ std::optional<Binding> FindOneTimeSecret(Session& session, OneTimePurpose purpos
 std::optional<Binding> TakeOneTimeSecret(Session& session, OneTimePurpose purpose,
                                          std::string_view secret);
 
+// What a person has shown of himself before something is done for him. It counts as long as all of
+// it is his still: a new password takes away what is under way, too.
+struct ShownWays {
+  std::optional<std::string> password{};        // as stored
+  std::optional<std::string> passkey{};         // its credential
+  std::optional<std::string> session_sha256{};  // of the token of the session that he is in
+  struct Choice {
+    OneTimePurpose purpose = OneTimePurpose::kChoice;
+    std::string secret;
+  };
+  std::optional<Choice> choice{};  // is used by it
+};
+// Whether it is his still, in a transaction that from then on holds the lock of his ways
+// (`ways_lock`): a new password waits for what is done, or that for the new password.
+bool AreStillHis(Transaction& tx, const std::string& email, const ShownWays& shown);
+// Lets one who has shown that choose an organisation; `named`: the one that the provider has named.
+// False where it is not his any more.
+bool OfferChoice(Session& session, const ShownWays::Choice& choice, std::chrono::seconds life,
+                 const std::string& email, const ShownWays& shown,
+                 const std::optional<base::Uuid>& named);
+
+struct AddedPasskey {
+  // kNotShown: what he has shown is not his any more. kTooMany: as InsertPasskey.
+  enum class Kind { kDone, kNotShown, kTooMany };
+  Kind kind = Kind::kDone;
+  base::Uuid id;
+};
+AddedPasskey AddPasskey(Session& session, const base::Clock& clock, const std::string& email,
+                        const NewPasskey& passkey, const ShownWays& shown, AuditEntry audit);
+
 // A link to a new password for a member, which takes the place of one that was made before.
 struct ResetLink {
   // kElsewhere: he is a member of another organisation, too, which an owner of this one must not
@@ -116,8 +143,10 @@ std::optional<std::string> FindReset(Session& session, const std::string& token)
 bool TakeReset(Session& session, const base::Clock& clock, const std::string& token,
                const std::string& password, AuditEntry audit);
 
-// The same for a member who has shown who he is, but for his passkeys, which stay.
-void ChangePassword(Session& session, const base::Clock& clock, const base::Uuid& org_id,
-                    const std::string& email, const std::string& password, AuditEntry audit);
+// The same for a member who has shown who he is, but for his passkeys, which stay. False where what
+// he has shown is not his any more.
+bool ChangePassword(Session& session, const base::Clock& clock, const base::Uuid& org_id,
+                    const std::string& email, const std::string& password, const ShownWays& shown,
+                    AuditEntry audit);
 
 }  // namespace vedette::store

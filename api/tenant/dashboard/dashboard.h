@@ -34,6 +34,7 @@ std::string ReadLinkToken(rest::BodyReader* body);
 std::optional<base::Uuid> ReadTeam(rest::BodyReader* body);
 
 rest::Reply WrongPassword();  // 401
+rest::Reply SessionEnded();   // 401: while its request was under way
 rest::Reply LastOwner();      // 409: what would take the organisation's last owner away
 // 409: another way of signing in where the identity provider alone lets in.
 rest::Reply ByProvider(std::string_view what_to_do);
@@ -50,11 +51,13 @@ void CheckNewPassword(const std::string& password);  // a 422 for one that is to
 store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
                                 const std::string& email, std::string action);
 
-// A new session of a member, whose cookie is to be set.
-store::SessionOutcome MakeSession(Call& call, const std::string& email, const base::Uuid& org_id);
+// A new session of a member who has shown that, whose cookie is to be set.
+store::SessionOutcome MakeSession(Call& call, const std::string& email, const base::Uuid& org_id,
+                                  const store::ShownWays& shown);
 rest::Header SessionCookie(const std::string& token);
 // Opens one and gives it to the browser.
-rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership);
+rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership,
+                        const store::ShownWays& shown);
 
 // Those that a person may enter who has not come by the identity provider.
 std::vector<store::Membership> OwnMemberships(const store::Person& person);
@@ -62,9 +65,10 @@ std::vector<store::Membership> OwnMemberships(const store::Person& person);
 std::vector<store::Membership> ProviderMemberships(const store::Person& person,
                                                    const std::optional<base::Uuid>& named);
 base::Json ChoicesJson(const std::vector<store::Membership>& all);
-// The cookie of a person who has shown who he is, and chooses an organisation; `named`: that of his
-// token.
+// The cookie of a person who has shown that, and chooses an organisation; `named`: that of his
+// token. Throws a 401 where what he has shown is not his any more.
 rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose,
+                         const store::ShownWays& shown,
                          const std::optional<base::Uuid>& named = std::nullopt);
 
 // The session that a request shows.

@@ -219,6 +219,7 @@ rest::Handled OfferPasskey(Call& call) {
 }
 
 rest::Handled AddOwnPasskey(Call& call) {
+  using Kind = store::AddedPasskey::Kind;
   const store::OwnSession own = FindOwnMember(call);
   rest::BodyReader body(call.request(), BodyRulesOf(call), rest::Nulls::kWrong);
   const auto made = ReadMadePasskey(&body, rest::Presence::kRequired);
@@ -226,13 +227,15 @@ rest::Handled AddOwnPasskey(Call& call) {
   CheckWays(own);
   CheckFresh(own);
   const store::NewPasskey passkey = CheckMadePasskey(call, *made, own.user_id);
-  const auto id = store::AddPasskey(call.session(), call.parts.clock, own.user_id, passkey,
-                                    AuditOf(call, "passkey.add"));
-  if (!id) {
+  const auto added =
+      store::AddPasskey(call.session(), call.parts.clock, own.user_id, passkey,
+                        {.session_sha256 = own.token_sha256}, AuditOf(call, "passkey.add"));
+  if (added.kind == Kind::kNotShown) return SessionEnded();
+  if (added.kind == Kind::kTooMany) {
     return rest::ErrorReply(409, "too_many_passkeys",
                             "this passkey is known already, or you have 20: remove one first");
   }
-  return rest::JsonReply(201, {{"id", id->ToString()}, {"name", passkey.name}});
+  return rest::JsonReply(201, {{"id", added.id.ToString()}, {"name", passkey.name}});
 }
 
 rest::Handled RemoveOwnPasskey(Call& call) {

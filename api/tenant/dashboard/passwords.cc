@@ -27,10 +27,15 @@ rest::Handled ChangeOwnPassword(Call& call) {
   } else {
     CheckFresh(own);
   }
-  store::ChangePassword(call.session(), call.parts.clock, call.caller.org_id, own.user_id,
-                        base::HashPassword(*password), AuditOf(call, "password.change"));
+  const std::string stored = base::HashPassword(*password);
+  if (!store::ChangePassword(call.session(), call.parts.clock, call.caller.org_id, own.user_id,
+                             stored,
+                             {.password = person.password, .session_sha256 = own.token_sha256},
+                             AuditOf(call, "password.change"))) {
+    return SessionEnded();
+  }
   const store::Membership here{call.caller.org_id, own.organisation, *own.role, false};
-  return OpenSession(call, own.user_id, here);
+  return OpenSession(call, own.user_id, here, {.password = stored});
 }
 
 rest::Handled CreateReset(Call& call) {

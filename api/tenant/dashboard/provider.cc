@@ -73,7 +73,7 @@ rest::Reply Sorry(const Call& call, std::string_view what, std::string_view reas
 }
 
 rest::Reply Enter(Call& call, const std::string& email, const base::Uuid& org_id) {
-  const auto made = MakeSession(call, email, org_id);
+  const auto made = MakeSession(call, email, org_id, {});
   if (made.kind != store::SessionOutcome::Kind::kDone) {
     return Sorry(call, kUnknown, "he is no member any more");
   }
@@ -106,7 +106,7 @@ rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding
         store::AcceptInvitation(call.session(), call.parts.clock, *binding.invitation_sha256,
                                 {.password = std::nullopt,
                                  .passkey = std::nullopt,
-                                 .own_passkey = false,
+                                 .own_passkey = std::nullopt,
                                  .by_provider = true},
                                 AuditOfMember(call, found->org_id, email, "invitation.accept"));
     if (taken == store::Acceptance::kGone) {
@@ -122,7 +122,7 @@ rest::Reply Admit(Call& call, const domain::IdToken& token, const store::Binding
   if (all.empty()) return Sorry(call, kUnknown, "the address is a member's of no organisation");
   if (all.size() == 1) return Enter(call, email, all.front().org_id);
   rest::Reply reply = GoTo(call, "#/choose");
-  reply.headers.push_back(OfferChoice(call, email, Purpose::kProviderChoice, named));
+  reply.headers.push_back(OfferChoice(call, email, Purpose::kProviderChoice, {}, named));
   return reply;
 }
 

@@ -62,13 +62,14 @@ rest::Reply SignedOut() {
 // The session of the organisation that a person chose, or of the only one; else what he may choose.
 std::optional<rest::Reply> EnterOne(Call& call, const std::string& email,
                                     const std::vector<store::Membership>& all,
-                                    const std::optional<base::Uuid>& org_id) {
+                                    const std::optional<base::Uuid>& org_id,
+                                    const store::ShownWays& shown) {
   if (!org_id && all.size() > 1) return std::nullopt;
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const store::Membership& one) {
     return !org_id || one.org_id == *org_id;
   });
   if (chosen == all.end()) return rest::NotFound("organisation of yours");
-  return OpenSession(call, email, *chosen);
+  return OpenSession(call, email, *chosen, shown);
 }
 
 // What the holder of an invitation has shown, or sets.
@@ -106,7 +107,7 @@ store::HolderShows CheckHolder(Call& call, const store::Invitation& found,
   }
   if (taken.shown) {
     CheckPasskey(call, *taken.shown, found.email);
-    shows.own_passkey = true;
+    shows.own_passkey = taken.shown->credential_id;
     return shows;
   }
   if (!IsPasswordOf(found.password, taken.password.value_or(""))) {
@@ -143,6 +144,13 @@ std::optional<base::Uuid> ReadTeam(rest::BodyReader* body) {
 rest::Reply WrongPassword() {
   return rest::ErrorReply(401, "wrong_password", "the address or the password is not right");
 }
+
+rest::Reply SessionEnded() {
+  return rest::ErrorReply(401, "sign_in_again",
+                          "the session has ended, or the password was changed, meanwhile: sign in "
+                          "again");
+}
+
 rest::Reply NoLink(const Call& call, std::string_view token, std::string_view prefix) {
   const auto cell = domain::CellOfSecret(token, prefix, store::kTokenRandomChars);
   if (cell && *cell != CellOf(call)) return rest::WrongCell(*cell);
@@ -183,14 +191,16 @@ store::AuditEntry AuditOfMember(const Call& call, const base::Uuid& org_id,
   return audit;
 }
 
-store::SessionOutcome MakeSession(Call& call, const std::string& email, const base::Uuid& org_id) {
+store::SessionOutcome MakeSession(Call& call, const std::string& email, const base::Uuid& org_id,
+                                  const store::ShownWays& shown) {
   return store::CreateSession(call.session(), call.parts.clock, org_id,
                               {.user_id = email,
                                .name = std::nullopt,
                                .team_id = std::nullopt,
                                .ttl = kSessionLife,
                                .for_members = true,
-                               .cell = call.parts.config.cell.id},
+                               .cell = call.parts.config.cell.id,
+                               .shown = shown},
                               AuditOfMember(call, org_id, email, "session.create"));
 }
 
@@ -198,8 +208,9 @@ rest::Header SessionCookie(const std::string& token) {
   return SetCookie(kSessionCookie, token, kSessionLife);
 }
 
-rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership) {
-  const auto made = MakeSession(call, email, membership.org_id);
+rest::Reply OpenSession(Call& call, const std::string& email, const store::Membership& membership,
+                        const store::ShownWays& shown) {
+  const auto made = MakeSession(call, email, membership.org_id, shown);
   if (made.kind != store::SessionOutcome::Kind::kDone) return WrongPassword();
   base::Json body = MembershipJson(membership);
   body["email"] = email;
@@ -235,10 +246,11 @@ base::Json ChoicesJson(const std::vector<store::Membership>& all) {
 }
 
 rest::Header OfferChoice(Call& call, const std::string& email, store::OneTimePurpose purpose,
-                         const std::optional<base::Uuid>& named) {
+                         const store::ShownWays& shown, const std::optional<base::Uuid>& named) {
   const std::string secret = base::RandomBase62(store::kTokenRandomChars);
-  store::PutOneTimeSecret(call.session(), purpose, secret, kChoiceLife,
-                          {.email = email, .org_id = named, .invitation_sha256 = std::nullopt});
+  if (!store::OfferChoice(call.session(), {purpose, secret}, kChoiceLife, email, shown, named)) {
+    throw rest::Refusal(WrongPassword());
+  }
   return SetCookie(kChoiceCookie, secret, kChoiceLife);
 }
 
@@ -297,7 +309,7 @@ rest::Handled SignIn(Call& call) {
   if (!IsPasswordOf(person.password, password)) return WrongPassword();
   const auto all = OwnMemberships(person);
   if (all.empty()) return WrongPassword();
-  auto entered = EnterOne(call, email, all, org_id);
+  auto entered = EnterOne(call, email, all, org_id, {.password = person.password});
   return entered ? std::move(*entered) : rest::JsonReply(200, ChoicesJson(all));
 }
 
@@ -311,9 +323,10 @@ rest::Handled SignInByPasskey(Call& call) {
   const std::string email = CheckPasskey(call, shown);
   const auto all = OwnMemberships(store::FindPerson(call.session(), email));
   if (all.empty()) return WrongPassword();
-  if (auto entered = EnterOne(call, email, all, std::nullopt)) return std::move(*entered);
+  const store::ShownWays shows{.passkey = shown.credential_id};
+  if (auto entered = EnterOne(call, email, all, std::nullopt, shows)) return std::move(*entered);
   rest::Reply reply = rest::JsonReply(200, ChoicesJson(all));
-  reply.headers.push_back(OfferChoice(call, email, store::OneTimePurpose::kChoice));
+  reply.headers.push_back(OfferChoice(call, email, store::OneTimePurpose::kChoice, shows));
   return reply;
 }
 
@@ -328,14 +341,14 @@ rest::Handled ChooseOrganisation(Call& call) {
   CountTry(call);
   const std::string_view secret = CookieOf(call.request(), kChoiceCookie);
   for (const auto purpose : {Purpose::kChoice, Purpose::kProviderChoice}) {
-    const auto found = org_id ? store::TakeOneTimeSecret(call.session(), purpose, secret)
-                              : store::FindOneTimeSecret(call.session(), purpose, secret);
+    const auto found = store::FindOneTimeSecret(call.session(), purpose, secret);
     if (!found || !found->email) continue;
     const auto person = store::FindPerson(call.session(), *found->email);
     const auto all = purpose == Purpose::kChoice ? OwnMemberships(person)
                                                  : ProviderMemberships(person, found->org_id);
     if (!org_id) return rest::JsonReply(200, ChoicesJson(all));
-    return *EnterOne(call, *found->email, all, org_id);
+    const store::ShownWays shows{.choice = store::ShownWays::Choice{purpose, std::string(secret)}};
+    return *EnterOne(call, *found->email, all, org_id, shows);
   }
   return rest::ErrorReply(401, "sign_in_again", "the choice took too long: sign in again");
 }
@@ -376,7 +389,10 @@ rest::Handled TakeInvitation(Call& call) {
     case store::Acceptance::kDone:
       break;
   }
-  return OpenSession(call, found->email, {found->org_id, found->organisation, found->role, false});
+  store::ShownWays ways{.password = shows.password, .passkey = shows.own_passkey};
+  if (shows.passkey) ways.passkey = shows.passkey->made.credential_id;
+  return OpenSession(call, found->email, {found->org_id, found->organisation, found->role, false},
+                     ways);
 }
 
 rest::Handled ShowOwnSession(Call& call) {

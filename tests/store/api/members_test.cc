@@ -10,9 +10,9 @@
 #include "config/auth_config.h"
 #include "store/accounts/access_tokens.h"
 #include "store/accounts/members.h"
+#include "store/async.h"
 #include "store/session.h"
 #include "tests/store/support/member_routes.h"
-#include "store/async.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/store/support/tenant_support.h"
 

@@ -7,7 +7,9 @@
 #include "base/crypto.h"
 #include "config/auth_config.h"
 #include "store/accounts/access_tokens.h"
+#include "store/accounts/members.h"
 #include "store/accounts/sign_in.h"
+#include "store/session.h"
 #include "tests/store/support/member_routes.h"
 #include "tests/store/support/tenant_routes.h"
 #include "tests/support/passkeys.h"
@@ -197,6 +199,25 @@ TEST_F(ApiPasskeys, WhoWasRemovedEverywhereIsInvitedAsOneWhoIsNew) {
   EXPECT_EQ(SignIn("ada@example.com", "another one of them").status, 200);
 }
 
+TEST_F(ApiPasskeys, AChoiceEndsWithWhatItWasMadeBy) {
+  const Reply ada = Take(Invite("ada@example.com", "owner"));
+  const std::string passkey = Add(ada, phone, "phone").body["id"];
+  const Tenant other = NewTenant("other");
+  ASSERT_EQ(Take(Invite("ada@example.com", "viewer", nullptr, other.key)).status, 200);
+  const auto choose = [&](const Reply& choice) {
+    return Post("/dashboard/sign-in/choose", Json{{"org_id", other.org_id}}, Reads(choice));
+  };
+  const Reply before = Show(phone);
+  ASSERT_EQ(With("DELETE", "/dashboard/sessions", Changes(ada)).status, 200);
+  EXPECT_EQ(choose(before).error(), "sign_in_again");
+  const Reply again = Show(phone);
+  const Reply inside =
+      Post("/dashboard/sign-in",
+           Json{{"email", "ada@example.com"}, {"password", kPassword}, {"org_id", acme.org_id}});
+  ASSERT_EQ(With("DELETE", "/dashboard/passkeys/" + passkey, Changes(inside)).status, 200);
+  EXPECT_EQ(choose(again).error(), "sign_in_again");
+}
+
 TEST_F(ApiPasskeys, PasskeysAreOfMembersAndOfPagesOfOurOwn) {
   EXPECT_EQ(Ask("GET", "/dashboard/passkeys").status, 404) << "an API key";
   for (const char* path :
@@ -237,6 +258,46 @@ TEST_F(ApiPasskeys, AChangeOfThePasswordEndsEveryOtherSession) {
   EXPECT_EQ(With("GET", "/monitors", Reads(changed)).status, 200);
   EXPECT_EQ(SignIn("ada@example.com").status, 401);
   EXPECT_EQ(SignIn("ada@example.com", "another one of them").status, 200);
+}
+
+// What was shown before a new password counts for nothing behind it, however far it had come.
+TEST_F(ApiPasskeys, ANewPasswordEndsWhatIsUnderWay) {
+  const std::string email = "ada@example.com";
+  const Reply ada = Take(Invite(email, "owner"));
+  ASSERT_EQ(Add(ada, phone, "phone").status, 201);
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const std::string before = *store::FindPerson(session, email).password;
+  const std::string cookie = Reads(ada).front().second;
+  const auto own = store::FindSession(session, cookie.substr(cookie.find('=') + 1));
+  ASSERT_TRUE(own);
+  ASSERT_EQ(
+      With("POST", "/dashboard/password", Changes(ada),
+           Json{{"current_password", kPassword}, {"password", "another good password"}}.dump())
+          .status,
+      200);
+  const store::ShownWays by_session{.session_sha256 = own->token_sha256};
+  const store::ShownWays by_password{.password = before};
+  const auto org_id = *base::Uuid::Parse(acme.org_id);
+  store::NewSession order;
+  order.user_id = email;
+  order.ttl = std::chrono::hours(1);
+  order.for_members = true;
+  for (const store::ShownWays& shown : {by_session, by_password}) {
+    EXPECT_FALSE(store::ChangePassword(session, clock, org_id, email, "a thief's", shown, {}));
+    order.shown = shown;
+    EXPECT_EQ(store::CreateSession(session, clock, org_id, order, {}).kind,
+              store::SessionOutcome::Kind::kNoMember);
+    EXPECT_FALSE(store::OfferChoice(session, {store::OneTimePurpose::kChoice, "secret"},
+                                    std::chrono::minutes(1), email, shown));
+  }
+  EXPECT_EQ(SignIn(email, "another good password").status, 200);
+  // His passkeys go with a link to a new password, and what was begun with one.
+  order.shown = {.passkey = phone.credential_id};
+  EXPECT_EQ(store::CreateSession(session, clock, org_id, order, {}).kind,
+            store::SessionOutcome::Kind::kDone);
+  Sql("delete from passkey returning 1");
+  EXPECT_EQ(store::CreateSession(session, clock, org_id, order, {}).kind,
+            store::SessionOutcome::Kind::kNoMember);
 }
 
 TEST_F(ApiPasskeys, ALinkToANewPasswordWorksOnceAndSignsOutEverywhere) {
