@@ -71,7 +71,8 @@ InviteOutcome Invite(Session& session, const base::Clock& clock, const base::Uui
   audit.target = made.id.ToString();
   audit.detail = RoleAndTeam(order.role, order.team_id);
   made.kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    // The organisation, as it may have no member to lock yet.
+    if (tx.Exec<"org_lock">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (order.team_id && !IsTeam(tx, org_id, *order.team_id)) return Kind::kNoTeam;
     const LockedMembers locked = LockMembers(tx, org_id, order.email);
     if (order.role != domain::MemberRole::kOwner && locked.last_owner()) return Kind::kLastOwner;
@@ -140,8 +141,40 @@ bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& e
   if (is_new) tx.Exec<"password_set">("email"_a = email, "password"_a = *shows.password);
   // The address has had another password since it was looked up: by another invitation, whose
   // holder would be let in here too.
-  const auto stored = tx.Exec<"password_get">("email"_a = email);
-  return !stored.empty() && ReadOne<std::string>(stored) == *shows.password;
+  return AreStillHis(tx, email, {.password = shows.password});
+}
+
+// Thrown inside a transaction to roll it back, so that the invitation stays.
+struct NotAccepted {
+  Acceptance why;
+};
+
+void Accept(Transaction& tx, const base::Clock& clock, const std::string& token_sha256,
+            const HolderShows& shows, AuditEntry audit) {
+  const auto found = tx.Exec<"invitation_org">("token_sha256"_a = Bytea(token_sha256));
+  if (found.empty()) throw NotAccepted{Acceptance::kGone};
+  // Members before invitations, as everywhere.
+  base::Uuid org_id;
+  std::string email;
+  Columns(found.at(0)).Into("org_id"_a = &org_id, "email"_a = &email);
+  HoldHere(tx, org_id);
+  const LockedMembers locked = LockMembers(tx, org_id, email);
+  if (locked.by_provider && !shows.by_provider) throw NotAccepted{Acceptance::kByProvider};
+  const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
+  if (taken.empty()) throw NotAccepted{Acceptance::kGone};
+  domain::MemberRole role{};
+  std::optional<base::Uuid> team_id;
+  Columns(taken.at(0)).Into("role"_a = &role, "team_id"_a = &team_id);
+  if (role != domain::MemberRole::kOwner && locked.last_owner()) {
+    throw NotAccepted{Acceptance::kLastOwner};
+  }
+  if (!AdmitHolder(tx, clock, email, shows)) throw NotAccepted{Acceptance::kGone};
+  tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
+  tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role,
+                            "team_id"_a = team_id, "by_provider"_a = shows.by_provider);
+  audit.org_id = org_id;
+  audit.target = email;
+  InsertAudit(tx, clock, audit);
 }
 
 }  // namespace
@@ -149,31 +182,12 @@ bool AdmitHolder(Transaction& tx, const base::Clock& clock, const std::string& e
 Acceptance AcceptInvitation(Session& session, const base::Clock& clock,
                             const std::string& token_sha256, const HolderShows& shows,
                             AuditEntry audit) {
-  return InTransaction(session, [&](Transaction& tx) {
-    const auto found = tx.Exec<"invitation_org">("token_sha256"_a = Bytea(token_sha256));
-    if (found.empty()) return Acceptance::kGone;
-    // Members before invitations, as everywhere.
-    base::Uuid org_id;
-    std::string email;
-    Columns(found.at(0)).Into("org_id"_a = &org_id, "email"_a = &email);
-    HoldHere(tx, org_id);
-    const LockedMembers locked = LockMembers(tx, org_id, email);
-    if (locked.by_provider && !shows.by_provider) return Acceptance::kByProvider;
-    const auto taken = tx.Exec<"invitation_take">("token_sha256"_a = Bytea(token_sha256));
-    if (taken.empty()) return Acceptance::kGone;
-    domain::MemberRole role{};
-    std::optional<base::Uuid> team_id;
-    Columns(taken.at(0)).Into("role"_a = &role, "team_id"_a = &team_id);
-    if (role != domain::MemberRole::kOwner && locked.last_owner()) return Acceptance::kLastOwner;
-    if (!AdmitHolder(tx, clock, email, shows)) return Acceptance::kGone;
-    tx.Exec<"invitations_end">("org_id"_a = org_id, "email"_a = email);
-    tx.Exec<"membership_put">("org_id"_a = org_id, "email"_a = email, "role"_a = role,
-                              "team_id"_a = team_id, "by_provider"_a = shows.by_provider);
-    audit.org_id = org_id;
-    audit.target = email;
-    InsertAudit(tx, clock, audit);
-    return Acceptance::kDone;
-  });
+  try {
+    InTransaction(session, [&](Transaction& tx) { Accept(tx, clock, token_sha256, shows, audit); });
+  } catch (const NotAccepted& not_accepted) {
+    return not_accepted.why;
+  }
+  return Acceptance::kDone;
 }
 
 std::vector<WaitingInvitation> ListInvitations(Session& session, const base::Uuid& org_id) {
@@ -327,6 +341,12 @@ void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid&
                    const std::string& user_id, bool by_provider, AuditEntry audit) {
   audit.target = user_id;
   InTransaction(session, [&](Transaction& tx) {
+    // A choice that is under way opens none behind this.
+    tx.Exec<"ways_lock">("email"_a = user_id);
+    for (const auto purpose : {OneTimePurpose::kChoice, OneTimePurpose::kProviderChoice}) {
+      if (purpose == OneTimePurpose::kProviderChoice && !by_provider) continue;
+      tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(purpose), "email"_a = user_id);
+    }
     std::set<base::Uuid> organisations{org_id};
     for (const Membership& one : MembershipsOf(tx, user_id)) {
       if (!one.lives_at && (by_provider || !one.by_provider)) organisations.insert(one.org_id);
@@ -338,17 +358,13 @@ void EndSessionsOf(Session& session, const base::Clock& clock, const base::Uuid&
     }
   });
 }
-// A choice that is under way opens none behind this.
-tx.Exec<"ways_lock">("email"_a = user_id);
-for (const auto purpose : {OneTimePurpose::kChoice, OneTimePurpose::kProviderChoice}) {
-  tx.Exec<"onetime_withdraw">("purpose"_a = static_cast<int>(purpose), "email"_a = user_id);
-}
 
 std::optional<OwnSession> FindSession(Session& session, std::string_view token) {
   return Read(session, [&](Transaction& tx) -> std::optional<OwnSession> {
     const auto rows = tx.Exec<"membership_session">("token_sha256"_a = Bytea(HashOf(token)));
     if (rows.empty()) return std::nullopt;
     OwnSession own;
+    own.token_sha256 = HashOf(token);
     base::Timestamp created_at;
     base::Timestamp moment;
     std::optional<base::Uuid> team_id;
@@ -363,6 +379,5 @@ std::optional<OwnSession> FindSession(Session& session, std::string_view token) 
     return own;
   });
 }
-own.token_sha256 = HashOf(token);
 
 }  // namespace vedette::store

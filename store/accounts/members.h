@@ -74,15 +74,14 @@ struct HolderShows {
 enum class Acceptance {
   kDone,
   // There is none (any more); or the address has got something else to sign in with since it was
-  // looked up, or its passkey could not be kept, and the invitation is spent.
+  // looked up, or its passkey could not be kept.
   kGone,
-  kLastOwner,  // it would take the organisation's last owner away, and is spent
-  // Its holder is a member by the identity provider, which alone lets him in; the invitation stays.
-  kByProvider,
+  kLastOwner,   // it would take the organisation's last owner away
+  kByProvider,  // its holder is a member by the identity provider, which alone lets him in
 };
 // Takes the invitation and makes its holder a member. Of two calls with one token one is kDone.
-// Other invitations of the address to the organisation end. Throws OrganisationAway, and the
-// invitation stays.
+// Other invitations of the address to the organisation end. Where it is not kDone the invitation
+// stays, as where it throws OrganisationAway.
 Acceptance AcceptInvitation(Session& session, const base::Clock& clock,
                             const std::string& token_sha256, const HolderShows& shows,
                             AuditEntry audit);
