@@ -149,7 +149,7 @@ base::Json DeliveryJson(const store::DeliveryView& delivery) {
   return {
       {"id", delivery.id.ToString()},
       {"state", domain::DeliveryStateName(delivery.state)},
-      {"type", domain::NotificationTypeName(delivery.type)},
+      {"type", domain::DeliveredTypeName(delivery.type, delivery.names_channel)},
       {"org_id", delivery.org_id.ToString()},
       {"monitor_id", IdJson(delivery.monitor_id)},
       {"row_id", IdJson(delivery.row_id)},

@@ -106,9 +106,16 @@ std::vector<std::pair<std::string, std::string>> NotificationHeaders(
   return headers;
 }
 
+std::string_view DeliveredTypeName(NotificationType type, bool names_channel) {
+  if (!names_channel) return NotificationTypeName(type);
+  if (type == NotificationType::kTest) return "channel.question";
+  return type == NotificationType::kChanged ? "channel.digest" : "account.notice";
+}
+
 std::string EventTypeHeader(const Notification& notification) {
-  if (IsDigest(notification)) return "channel.digest";
-  if (IsAccountNotice(notification)) return "account.notice";
+  if (IsDigest(notification) || IsAccountNotice(notification)) {
+    return std::string(DeliveredTypeName(notification.type, true));
+  }
   std::string name(NotificationTypeName(notification.type));
   const auto* job = std::get_if<JobNotice>(&notification.about);
   if (job != nullptr && job->block) name.append(".").append(JobStatusName(RunStatus(job->status)));

@@ -96,6 +96,11 @@ std::string NotificationBody(const Notification& notification);
 std::vector<std::pair<std::string, std::string>> NotificationHeaders(
     const Notification& notification, int attempt);
 
+// The name of what a delivery tells. `names_channel`: the channel stands in the place of a monitor,
+// as there is none: a digest, a notice of the organisation, or a question to the owner of an
+// address.
+std::string_view DeliveredTypeName(NotificationType type, bool names_channel);
+
 // The value of Service-Event-Type: the type's name, of a digest channel.digest, of a notice of the
 // organisation account.notice, and for a block's
 // callback the end of its run behind it, as in "outgoing_webhook.completed".

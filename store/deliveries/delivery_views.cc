@@ -27,6 +27,8 @@ DeliveryView ReadView(const pqxx::row& row) {
                     "attempts"_a = &view.attempts, "next_attempt_at"_a = &view.next_attempt_at,
                     "last_error"_a = &view.last_error, "created_at"_a = &view.created_at,
                     "receiver_fails"_a = &receiver_fails);
+  view.names_channel = view.channel_id && view.channel_id == view.monitor_id;
+  if (view.names_channel) view.monitor_id = view.row_id = std::nullopt;
   if (view.next_attempt_at) {
     view.waits_for = domain::WaitOf(receiver_fails, view.attempts, view.last_error);
   }

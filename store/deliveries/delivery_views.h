@@ -23,11 +23,13 @@ struct DeliveryView {
   domain::DeliveryState state = domain::DeliveryState::kPending;
   domain::NotificationType type = domain::NotificationType::kChanged;
   base::Uuid org_id;
-  // The monitor of a notification of a check: its own id, unlike in the notification.
+  // The monitor of a notification of a check: its own id, unlike in the notification. What names
+  // its channel alone has none, nor a row.
   std::optional<base::Uuid> monitor_id;
   std::optional<base::Uuid> row_id;
   std::optional<base::Uuid> job_id;      // of a callback
   std::optional<base::Uuid> channel_id;  // of a channel that is told
+  bool names_channel = false;            // see MonitorDelivery
   base::Uuid event_group_id;
   int attempts = 0;
   // When it is due, its endpoint's breaker considered. Empty where nothing is planned: delivered,

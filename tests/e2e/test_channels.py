@@ -169,6 +169,13 @@ def test_a_paused_channel_is_told_nothing_and_an_organisation_is_told_of_itself(
     delivered, = wait_until("its end", lambda: [
         d for d in watched.tenant.get(f"{path}/deliveries")["deliveries"] if d["state"] == "delivered"])
     assert delivered["event_type"] == "account.notice"
+    watched.database.rows(
+        "insert into delivery (id, org_id, monitor_id, row_id, channel_id, event_group_id, type, state, available_at, attempts,"
+        " endpoint_id) select gen_random_uuid(), a.org_id, a.monitor_id, a.row_id, a.channel_id, gen_random_uuid(), a.type, 4, now(), 12,"
+        " c.endpoint_id from delivery_attempt a join channel c on c.id = a.channel_id where a.delivered returning id")
+    given_up, = watched.tenant.get("/account/deliveries")["deliveries"]
+    assert (given_up["event_type"], given_up["channel_id"], given_up["monitor_id"], given_up["row_id"]) == (
+        "account.notice", channel["id"], None, None)
 
 
 def test_what_waits_for_a_channel_that_is_paused_is_given_up_and_can_be_replayed(watched):

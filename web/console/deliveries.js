@@ -14,7 +14,7 @@ function about(d) {
   }
   if (d.channel_id) {
     const link = h('a', {href: `#/organisations/${d.org_id}/channels/${d.channel_id}`}, d.channel_id);
-    const check = d.channel_id === d.monitor_id ? [] : [['Monitor', named('monitor', d.monitor_id)]];
+    const check = d.monitor_id === null ? [] : [['Monitor', named('monitor', d.monitor_id)]];
     return [['Channel', link], ...check, ['Event', copyable(d.event_group_id)]];
   }
   return [

@@ -4,6 +4,12 @@ import {ask} from './api.js';
 import {h, number, replace, when} from './dom.js';
 import {again, button, field, form, guarded, list, say} from './parts.js';
 
+// What was told, with a link to where it comes from.
+function what(d) {
+  if (d.monitor_id) return h('a', {href: `#/monitors/${d.monitor_id}`}, d.event_type);
+  return d.channel_id ? h('a', {href: '#/channels'}, d.event_type) : 'the end of a job';
+}
+
 function replayForm() {
   const monitor = h('input', {autocomplete: 'off', pattern: ' *[0-9a-f-]{36} *'});
   const [since, until] = [h('input', {type: 'date'}), h('input', {type: 'date'})];
@@ -38,7 +44,7 @@ export async function deliveries() {
     replayForm(),
     await list({path: '/account/deliveries', name: 'deliveries', caption: 'Given up', empty: 'None: everything was delivered.', columns: [
       ['Made', d => when(d.created_at)],
-      ['What', d => d.monitor_id ? h('a', {href: `#/monitors/${d.monitor_id}`}, d.event_type) : 'the end of a job'],
+      ['What', what],
       ['Attempts', d => attempts(d)],
       ['Last error', d => d.last_error ?? '–'],
       ['Actions', d => button('Send again', async () => {

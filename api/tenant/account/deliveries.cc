@@ -8,6 +8,7 @@
 #include "api/kit/query_reader.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
+#include "domain/job/webhook.h"
 #include "domain/monitor/enums.h"
 #include "domain/text/limits.h"
 #include "store/audit.h"
@@ -37,13 +38,16 @@ std::string DeliveryText(const store::DeliveryView& delivery) {
                   {"monitor_id", IdJson(delivery.monitor_id)},
                   {"row_id", IdJson(delivery.row_id)},
                   {"job_id", IdJson(delivery.job_id)},
+                  {"channel_id", IdJson(delivery.channel_id)},
                   {"event_group_id", delivery.event_group_id.ToString()},
                   {"attempts", delivery.attempts},
                   {"next_attempt_at", base::OrNull(delivery.next_attempt_at)},
                   {"waiting_for", nullptr},
                   {"last_error", nullptr},
                   {"created_at", base::FormatTimestamp(delivery.created_at)}};
-  if (!delivery.job_id) json["event_type"] = domain::NotificationTypeName(delivery.type);
+  if (!delivery.job_id) {
+    json["event_type"] = domain::DeliveredTypeName(delivery.type, delivery.names_channel);
+  }
   if (delivery.waits_for) json["waiting_for"] = domain::DeliveryWaitName(*delivery.waits_for);
   if (delivery.last_error) json["last_error"] = *delivery.last_error;
   return base::DumpJson(json);

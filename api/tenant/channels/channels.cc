@@ -20,6 +20,7 @@
 #include "domain/channel/digest.h"
 #include "domain/channel/feed.h"
 #include "domain/channel/mail.h"
+#include "domain/job/webhook.h"
 #include "domain/text/limits.h"
 #include "store/channels/channels.h"
 #include "store/channels/digests.h"
@@ -402,19 +403,11 @@ rest::Handled TestChannel(Call& call) {
 
 namespace {
 
-// What the receiver is told that it is; a question to the owner of an address has a name of its
-// own.
-std::string_view EventTypeOf(const store::MonitorDelivery& delivery) {
-  if (!delivery.names_channel) return domain::NotificationTypeName(delivery.type);
-  if (delivery.type == domain::NotificationType::kTest) return "channel.question";
-  return delivery.type == domain::NotificationType::kChanged ? "channel.digest" : "account.notice";
-}
-
 // What a receiver answered is the operator's to read.
 std::string DeliveryText(const store::MonitorDelivery& delivery) {
   base::Json json{{"id", delivery.id.ToString()},
                   {"state", domain::DeliveryStateName(delivery.state)},
-                  {"event_type", EventTypeOf(delivery)},
+                  {"event_type", domain::DeliveredTypeName(delivery.type, delivery.names_channel)},
                   {"event_group_id", delivery.event_group_id.ToString()},
                   {"recipient", base::OrNull(delivery.recipient)},
                   {"attempts", delivery.attempts},

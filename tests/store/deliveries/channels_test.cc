@@ -97,6 +97,13 @@ class ChannelDeliveryTest : public PipelineTest {
     query.limit = 10;
     return store::ListDeliveries(session, query);
   }
+  void ExpectNamesChannelAlone(const base::Uuid& channel, std::string_view type) {
+    const auto listed = List();
+    ASSERT_EQ(listed.size(), 1U);
+    EXPECT_EQ(domain::DeliveredTypeName(listed[0].type, listed[0].names_channel), type);
+    EXPECT_EQ(listed[0].channel_id, channel);
+    EXPECT_FALSE(listed[0].monitor_id || listed[0].row_id) << "there is no such monitor";
+  }
 };
 
 TEST_F(ChannelDeliveryTest, EachChannelThatWantsItIsToldOfACheckAndNoOther) {
@@ -161,6 +168,7 @@ TEST_F(ChannelDeliveryTest, ADigestTellsWhatWaitedOnceAndAnEmptyOneIsNotSent) {
   ASSERT_EQ(claim.deliveries.size(), 1U);
   const auto& n = claim.deliveries[0].notification;
   EXPECT_EQ(domain::EventTypeHeader(n), "channel.digest");
+  ExpectNamesChannelAlone(channel, "channel.digest");
   const auto messages = store::ReadChannelMessages(session, {n}, {});
   const domain::ChannelNews& news = messages.at(n.delivery_id).news;
   EXPECT_EQ(news.digest.value().notifications, 1);
@@ -199,6 +207,7 @@ TEST_F(ChannelDeliveryTest, AnOrganisationIsToldOfItselfOnceAnOccurrence) {
   ASSERT_EQ(claim.deliveries.size(), 1U);
   const auto& n = claim.deliveries[0].notification;
   EXPECT_EQ(domain::EventTypeHeader(n), "account.notice");
+  ExpectNamesChannelAlone(channel, "account.notice");
   const auto messages = store::ReadChannelMessages(session, {n}, {});
   const domain::ChannelNews& news = messages.at(n.delivery_id).news;
   EXPECT_EQ(news.notice.value().kind, domain::NoticeKind::kBalance);
