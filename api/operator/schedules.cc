@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "api/kit/cursor.h"
-#include "api/kit/workflow_schedules.h"
+#include "api/kit/workflows.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"
 #include "domain/workflow/run_schedule.h"

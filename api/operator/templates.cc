@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "api/kit/definition_rules.h"
+#include "api/kit/workflows.h"
 #include "api/operator/handlers.h"
 #include "base/uuid.h"
 #include "config/net_config.h"

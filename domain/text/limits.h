@@ -14,7 +14,7 @@ inline constexpr std::size_t kUrlCharsMax = 2083;
 inline constexpr std::size_t kNameCharsMax = 200;    // of what a client or an operator makes
 inline constexpr std::size_t kColumnCharsMax = 200;  // of a column's or a field's name
 inline constexpr std::size_t kReasonCharsMax = 500;
-// Of a text that has to be one of a few words, so that a longer one is not repeated in the refusal.
+// A text that has to be one of a few words: a longer one is not repeated in the refusal.
 inline constexpr std::size_t kWordCharsMax = 200;
 inline constexpr std::chrono::seconds kFrequencyMin = std::chrono::hours(1);
 inline constexpr std::chrono::seconds kFrequencyMax = std::chrono::days(30);

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "api/kit/body.h"
-#include "api/kit/definition_rules.h"
+#include "api/kit/workflows.h"
 #include "api/tenant/features.h"
 #include "api/tenant/workflows/run_body.h"
 #include "api/tenant/workflows/workflow_calls.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/body.h"
-#include "api/kit/workflow_schedules.h"
+#include "api/kit/workflows.h"
 #include "api/tenant/call.h"
 #include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/handlers.h"

@@ -1,6 +1,6 @@
 #include "store/workflows/workflows.h"
 #include "api/kit/body.h"
-#include "api/kit/definition_rules.h"
+#include "api/kit/workflows.h"
 #include "base/json.h"
 #include "domain/text/limits.h"
 

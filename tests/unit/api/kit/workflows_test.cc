@@ -1,4 +1,4 @@
-#include "api/kit/workflow_schedules.h"
+#include "api/kit/workflows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,17 @@
-#include "api/kit/workflow_schedules.h"
+#include "api/kit/workflows.h"
 
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/uuid.h"
+#include "config/rules.h"
 #include "domain/monitor/timetable.h"
 #include "domain/text/limits.h"
+#include "domain/workflow/definition.h"
 #include "domain/workflow/run_schedule.h"
+#include "net/public_address.h"
 
 namespace vedette::rest {
 namespace {
@@ -39,6 +43,19 @@ Json SlotJson(const store::WorkflowSlot& slot) {
 }
 
 }  // namespace
+
+domain::DefinitionRules DefinitionRulesOf(const config::Config& config,
+                                          const net::AddressPolicy& policy) {
+  domain::DefinitionRules rules;
+  rules.url_fault = [&policy](const std::string& url) -> std::optional<std::string> {
+    const net::TenantUrlResult parsed = net::ParseTenantUrl(url, policy);
+    if (parsed.url) return std::nullopt;
+    return parsed.error->message;
+  };
+  rules.new_id = [] { return base::Uuid::V4().ToString(); };
+  rules.finders = config::FindersOf(config);
+  return rules;
+}
 
 Json ScheduleItem(const store::WorkflowSchedule& schedule) {
   Json cron = nullptr;
