@@ -125,11 +125,17 @@ rest::Reply RowReply(const domain::Monitor& monitor, const domain::Row& row) {
   return {200, std::move(body)};
 }
 
-// The one row with this key, as a page.
-rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor,
-                     const std::string& key_hash) {
+// The one row with this key, if it is of the choice, as a page.
+rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor, const std::string& key_hash,
+                     std::optional<store::RowChoice> choice) {
   const auto id = store::FindRowByKey(call.session(), monitor.id, key_hash);
-  const auto row = id ? store::GetRow(call.session(), monitor.id, *id) : std::nullopt;
+  auto row = id ? store::GetRow(call.session(), monitor.id, *id) : std::nullopt;
+  if (row && choice) {
+    const store::RowRange alone{row->position - 1, row->position};
+    auto chosen =
+        store::ListChosenRows(call.session(), monitor, *choice, alone, 1, rest::kPageBytes);
+    row = chosen.items.empty() ? std::nullopt : std::optional(std::move(chosen.items.front()));
+  }
   return {200, "{\"rows\":[" + (row ? RowReply(monitor, *row).body : "") + "]}"};
 }
 
@@ -166,7 +172,7 @@ rest::Handled ListRows(Call& call) {
   auto found = FindMonitor(call);
   const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
   const auto page = ReadPageQuery(call, *monitor);
-  if (page.key_hash) return RowOfKey(call, *monitor, *page.key_hash);
+  if (page.key_hash) return RowOfKey(call, *monitor, *page.key_hash, page.choice);
   auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
   list.head = "{\"rows\":[";
   list.limit = page.limit;

@@ -256,6 +256,13 @@ TEST_F(ApiRows, StaleRowsAreThoseWhoseLastCheckIsOlderThanTheFrequency) {
   EXPECT_EQ(second.body["rows"][0]["subject"]["domain"], "3.example");
   EXPECT_FALSE(second.body.contains("next_cursor"));
   EXPECT_EQ(Ask("GET", "/monitors/" + id + "/rows?stale=2").status, 422);
+  const auto of_key = [&](const std::string& query) {
+    return Ask("GET", "/monitors/" + id + "/rows?" + query).body["rows"].size();
+  };
+  EXPECT_EQ(of_key("stale=true&key[domain]=1.example"), 1U);
+  EXPECT_EQ(of_key("stale=true&key[domain]=0.example"), 0U) << "its key does not make it stale";
+  EXPECT_EQ(of_key("failing=true&key[domain]=1.example"), 0U);
+  EXPECT_EQ(of_key("key[domain]=0.example"), 1U);
 }
 
 TEST_F(ApiRows, StaleLooksAtTenThousandRowsACall) {
