@@ -34,9 +34,14 @@ std::string_view TakeItem(std::string_view* text, char delimiter) {
   return base::Trim(item, base::kBlankSpace);
 }
 
-// Whether a weight such as "q=0.5" is one that takes the coding: anything but 0, 0.0 and the like.
-bool TakesCoding(std::string_view weight) {
-  return weight.find_first_not_of("qQ=0. \t") != std::string_view::npos || weight.empty();
+// Whether parameters such as "q=0.5" are without a weight of 0, 0.0 and the like.
+bool HasWeight(std::string_view parameters) {
+  while (!parameters.empty()) {
+    const std::string_view one = TakeItem(&parameters, ';');
+    const bool is_weight = one.starts_with("q=") || one.starts_with("Q=");
+    if (is_weight && one.find_first_not_of("0. \t", 2) == std::string_view::npos) return false;
+  }
+  return true;
 }
 
 rest::Reply DocumentReply(Coding coding) {
@@ -47,18 +52,17 @@ rest::Reply DocumentReply(Coding coding) {
 
 }  // namespace
 
-Coding CodingFor(std::string_view accept_encoding) {
-  bool any = false;
-  while (!accept_encoding.empty()) {
-    std::string_view item = TakeItem(&accept_encoding, ',');
-    const std::string_view name = TakeItem(&item, ';');
-    const bool takes = TakesCoding(base::Trim(item, base::kBlankSpace));
-    if (base::EqualsIgnoringAsciiCase(name, "gzip")) {
-      return takes ? Coding::kGzip : Coding::kIdentity;
-    }
-    any = any || (name == "*" && takes);
+std::optional<bool> Accepts(std::string_view header, std::string_view name) {
+  while (!header.empty()) {
+    std::string_view item = TakeItem(&header, ',');
+    if (base::EqualsIgnoringAsciiCase(TakeItem(&item, ';'), name)) return HasWeight(item);
   }
-  return any ? Coding::kGzip : Coding::kIdentity;
+  return std::nullopt;
+}
+
+Coding CodingFor(std::string_view accept_encoding) {
+  const bool any = Accepts(accept_encoding, "*").value_or(false);
+  return Accepts(accept_encoding, "gzip").value_or(any) ? Coding::kGzip : Coding::kIdentity;
 }
 
 std::string_view OpenApiJson(Coding coding) {

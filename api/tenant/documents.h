@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 // The documents that are served to everybody, made from openapi/ when the binary is built.
@@ -7,6 +8,10 @@ namespace vedette::api {
 
 // How a document's bytes are coded for the wire.
 enum class Coding { kIdentity, kGzip };
+
+// What a header such as Accept says of `name`: that it is taken, or, by a weight of 0, that it is
+// not; nothing where it does not name it.
+std::optional<bool> Accepts(std::string_view header, std::string_view name);
 
 // The coding that a client gets who sent this Accept-Encoding (RFC 9110, 12.5.3): gzip where it is
 // named, or "*" is, without a weight of 0.

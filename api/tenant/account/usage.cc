@@ -7,6 +7,7 @@
 
 #include "api/kit/ledger.h"
 #include "api/kit/query_reader.h"
+#include "api/tenant/documents.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
 #include "config/parts.h"
@@ -95,17 +96,15 @@ Groups ReadGroups(rest::QueryReader* input) {
   }
 }
 
-// By the parameter `format`, or else by the header Accept.
+// By the parameter `format`, or else by what the header Accept names first.
 bool ReadIsCsv(const net::ServerRequest& request, rest::QueryReader* input) {
   const auto format = input->Text("format");
   if (format && *format != "json" && *format != "csv") {
     input->Refuse("format", "enum", "Input should be 'json' or 'csv'");
   }
   if (format) return *format == "csv";
-  for (const auto& [name, value] : request.headers) {
-    if (name == "accept") return value.starts_with("text/csv");
-  }
-  return false;
+  const std::string_view accept = request.Header("accept");
+  return Accepts(accept.substr(0, accept.find(',')), "text/csv").value_or(false);
 }
 
 UsageQuery ReadUsageQuery(const Call& call) {

@@ -38,7 +38,9 @@ rest::Reply SessionEnded();   // 401: while its request was under way
 rest::Reply LastOwner();      // 409: what would take the organisation's last owner away
 // 409: another way of signing in where the identity provider alone lets in.
 rest::Reply ByProvider(std::string_view what_to_do);
-// Whether the path's first parameter is the address of a member.
+// The path's first parameter, spelled as members' addresses are.
+std::string MemberAddress(const Call& call);
+// Whether it is the address of a member.
 bool NamesAMember(Call& call);
 // To the token of a link that is no good any more: 404, or 421 where another cell gave it out.
 rest::Reply NoLink(const Call& call, std::string_view token, std::string_view prefix);

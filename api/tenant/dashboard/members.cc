@@ -7,6 +7,7 @@
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "config/parts.h"
 #include "config/security_config.h"
 #include "store/accounts/members.h"
@@ -50,10 +51,15 @@ rest::Reply LastOwner() {
                           "an organisation needs an owner: make somebody else one first");
 }
 
+std::string MemberAddress(const Call& call) {
+  return base::AsciiLower(call.params[0]);
+}
+
 bool NamesAMember(Call& call) {
   const auto members = store::ListMembers(call.session(), call.caller.org_id);
-  return std::any_of(members.begin(), members.end(),
-                     [&](const auto& member) { return member.email == call.params[0]; });
+  return std::any_of(
+      members.begin(), members.end(),
+      [email = MemberAddress(call)](const auto& member) { return member.email == email; });
 }
 
 rest::Handled ListMembers(Call& call) {
@@ -82,14 +88,14 @@ rest::Handled ChangeMember(Call& call) {
   change.team_id = ReadTeam(&body);
   body.Check();
   change.role = *role;
-  const std::string& email = call.params[0];
+  const std::string email = MemberAddress(call);
   return ReplyOf(store::ChangeMember(call.session(), call.parts.clock, call.caller.org_id, email,
                                      change, AuditOf(call, "member.update")),
                  {{"email", email}, {"role", domain::MemberRoleName(*role)}});
 }
 
 rest::Handled RemoveMember(Call& call) {
-  const std::string& email = call.params[0];
+  const std::string email = MemberAddress(call);
   return ReplyOf(store::RemoveMember(call.session(), call.parts.clock, call.caller.org_id, email,
                                      AuditOf(call, "member.remove")),
                  {{"email", email}, {"removed", true}});

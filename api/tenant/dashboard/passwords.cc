@@ -43,9 +43,10 @@ rest::Handled CreateReset(Call& call) {
   CheckDashboard(call);
   if (!NamesAMember(call)) return rest::NotFound("member");
   CheckEmptyBody(call);
-  const auto link = store::MakeReset(
-      call.session(), call.parts.clock, call.caller.org_id, call.params[0],
-      {.by_owner = true, .cell = call.parts.config.cell.id}, AuditOf(call, "password.reset_link"));
+  const std::string email = MemberAddress(call);
+  const auto link = store::MakeReset(call.session(), call.parts.clock, call.caller.org_id, email,
+                                     {.by_owner = true, .cell = call.parts.config.cell.id},
+                                     AuditOf(call, "password.reset_link"));
   if (link.kind == Kind::kNotFound) return rest::NotFound("member");
   if (link.kind == Kind::kByProvider) return ByProvider("no password of his is needed");
   if (link.kind == Kind::kElsewhere) {
@@ -54,7 +55,7 @@ rest::Handled CreateReset(Call& call) {
                             "open: ask the operator for it");
   }
   return rest::JsonReply(
-      201, {{"email", call.params[0]},
+      201, {{"email", email},
             {"link", rest::DashboardLink(call.parts.config.public_url, call.parts.config.cell.id,
                                          "#/reset/" + link.token)},
             {"expires_at", base::FormatTimestamp(link.expires_at)}});

@@ -111,6 +111,12 @@ TEST_F(ApiUsage, IsCsvWhereThatIsAskedFor) {
   EXPECT_THAT(reply.raw.body, StartsWith("monitor,monitor_name,credits,checks,jobs\r\n"));
   EXPECT_THAT(reply.raw.body, HasSubstr(",'=prices,"));
   EXPECT_EQ(Ask("GET", path + "&format=csv").raw.body, reply.raw.body);
+  for (const char* csv : {"Text/CSV;header=present;q=0.5, */*", "text/csv , application/json"}) {
+    EXPECT_EQ(Ask("GET", path, Headers{{"accept", csv}}).raw.body, reply.raw.body) << csv;
+  }
+  for (const char* json : {"text/csv;q=0", "text/csvx", "application/json, text/csv"}) {
+    EXPECT_TRUE(Ask("GET", path, Headers{{"accept", json}}).body.is_object()) << json;
+  }
 }
 
 TEST_F(ApiUsage, WhatCannotBeAskedForIsNamed) {

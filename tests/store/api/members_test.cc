@@ -108,7 +108,8 @@ TEST_F(ApiMembers, ARoleMayDoWhatIsItsOwnAndAChangeHoldsAtOnce) {
   EXPECT_EQ(With("POST", "/monitors", Changes(bob), body).error(), "insufficient_scope");
   EXPECT_EQ(With("GET", "/account/members", Reads(bob)).error(), "insufficient_scope");
   const std::string path = "/account/members/bob%40example.com";
-  EXPECT_EQ(Ask("POST", path + "/update", Json{{"role", "member"}}).status, 200);
+  const std::string as_written = "/account/members/Bob%40EXAMPLE.com";  // which an invitation takes
+  EXPECT_EQ(Ask("POST", as_written + "/update", Json{{"role", "member"}}).status, 200);
   EXPECT_EQ(With("POST", "/monitors", Changes(bob), body).status, 200);
   EXPECT_EQ(With("GET", "/account/usage", Reads(bob)).error(), "insufficient_scope");
   EXPECT_EQ(Ask("DELETE", path).status, 200);
