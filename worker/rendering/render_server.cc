@@ -202,10 +202,8 @@ void RenderServer::Hold(store::ClaimedRender claimed, const base::Uuid& token) {
   try {
     page.request = UnpackRenderRequest(claimed.request, {security_, claimed.org_id});
   } catch (const std::invalid_argument& e) {
-    // Nobody can load it: it fails when its claims have ended.
     log_.Error("a page to render cannot be read", {{"error", e.what()}});
-    (void)leases_.Drop(claimed.id);
-    return;
+    page.unreadable = e.what();
   }
   page.request.org_id = claimed.org_id;
   pages_.insert_or_assign(claimed.id, std::move(page));
@@ -214,6 +212,12 @@ void RenderServer::Hold(store::ClaimedRender claimed, const base::Uuid& token) {
 void RenderServer::Begin(const base::Uuid& id) {
   Page& page = pages_.at(id);
   page.stage = Page::Stage::kRendered;
+  if (!page.unreadable.empty()) {
+    net::RenderedPage failed;
+    failed.response.error_class = net::HttpErrorClass::kProtocol;
+    failed.response.error = page.unreadable;
+    return Answer(id, page.lease.token, std::move(failed));
+  }
   net::RenderRequest request = page.request;
   // Its turn has come already; a browser may have to be started.
   request.wait_max = config_.start_timeout_ms + milliseconds(1000);

@@ -77,6 +77,7 @@ class RenderServer {
     Stage stage = Stage::kOffered;
     std::chrono::nanoseconds since{};       // since boot: of the offer
     std::shared_ptr<net::OpenPage> open{};  // once it was rendered, where it is
+    std::string unreadable{};               // why its request is: its answer, once it may have one
   };
   // What one look at the table brings.
   struct Served {

@@ -222,8 +222,8 @@ class RenderingTest : public RendersTest {
   std::vector<net::RenderedPage> Rendered(std::vector<net::RenderRequest> requests,
                                           std::chrono::milliseconds awaited = 1h) {
     server = std::make_unique<worker::RenderServer>(
-        loop, pool, signals, clock, browser, security, fake, [] { return std::size_t{0}; }, 1s,
-        log);
+        loop, pool, signals, clock, browser, security_of_browsers, fake,
+        [] { return std::size_t{0}; }, 1s, log);
     asker = std::make_unique<worker::FleetRenderer>(loop, pool, signals, clock, metrics, security,
                                                     "there is none", log, awaited);
     std::vector<net::RenderedPage> pages(requests.size());
@@ -277,7 +277,8 @@ class RenderingTest : public RendersTest {
   std::map<std::size_t, std::string> pictures;
   Fake fake;
   const config::BrowserConfig browser = Browser();
-  const config::SecurityConfig security{};
+  config::SecurityConfig security{};
+  config::SecurityConfig security_of_browsers{};
   store::Signals signals{config, clock, metrics, log};
   store::Pool pool{config, {"render", true}, 2, clock, metrics, log};
   std::unique_ptr<worker::RenderServer> server;
@@ -322,6 +323,21 @@ TEST_F(RenderingTest, G5APageWhoseCheckMayNotBeginAnyMoreIsNotLoaded) {
   request.on_turn = [](std::chrono::milliseconds) { return false; };
   EXPECT_EQ(Rendered({request}).at(0).response.error_class, net::HttpErrorClass::kBusy);
   EXPECT_TRUE(fake.asked.empty());
+}
+
+TEST_F(RenderingTest, APageWhoseSecretsTheBrowsersProcessCannotOpenFailsAtOnceWithThat) {
+  BrowserIsAlive();
+  security.encryption_key = std::string(32, 'n');
+  security_of_browsers.encryption_key = std::string(32, 'o');
+  net::RenderRequest request = Page("http://a.test/");
+  request.timeout = 1h;
+  request.steps.emplace_back().secret = "a password";
+  const auto pages = Rendered({request, Page("http://b.test/")});
+  EXPECT_EQ(pages.at(0).response.error_class, net::HttpErrorClass::kProtocol);
+  EXPECT_NE(pages.at(0).response.error.find("role browser"), std::string::npos)
+      << pages.at(0).response.error;
+  EXPECT_EQ(fake.asked, std::vector<std::string>{"http://b.test/"});
+  EXPECT_EQ(db.Sql("select count(*) from render"), "0");
 }
 
 TEST_F(RenderingTest, WhereNobodyRendersItSaysSoAndPagesAreReadAsTheyAreSent) {
