@@ -173,19 +173,23 @@ std::int64_t Copying::Stage(const TableShape& shape, const CopyMark& mark, bool*
   const std::string rows = Rows(*shape.table);
   target_.Run(fmt::format("create temporary table {} on commit drop as select {} from {} limit 0",
                           Staged(shape), fmt::join(shape.columns, ", "), name));
-  const std::int64_t sent =
-      source_.CopyTo(target_,
-                     fmt::format("select {} from {} t where {} and {}",
-                                 Selected(shape, shape.columns), name, rows, Changed(mark.since)),
-                     fmt::format("{} ({})", Staged(shape), fmt::join(shape.columns, ", ")));
+  const auto send = [&](const std::string& which) {
+    return source_.CopyTo(target_,
+                          fmt::format("select {} from {} t where {} and {}",
+                                      Selected(shape, shape.columns), name, rows, which),
+                          fmt::format("{} ({})", Staged(shape), fmt::join(shape.columns, ", ")));
+  };
+  const std::int64_t sent = send(Changed(mark.since));
   if (shape.table->how == MovedHow::kShared) return sent;
-  target_.Run("analyze " + Staged(shape));
   const std::string count = fmt::format("select count(*) from {} t where ", name);
+  counts_[name] = source_.Number(count + rows);
+  if (shape.table->how == MovedHow::kStays) return sent;
+  target_.Run("analyze " + Staged(shape));
   const std::int64_t fresh = target_.Number(
       fmt::format("select count(*) from {} s where not exists (select from {} t where {})",
                   Staged(shape), name, SameKey(shape, "t", "s")));
-  // Every row of the source is at the target or among those: what is more there has gone here.
-  counts_[name] = source_.Number(count + rows);
+  // Every row of the source is at the target or among those: what is more there has gone here, and
+  // what is less was removed there, by retention or because it has expired.
   *has_gone = target_.Number(count + AtTarget(shape.table->rows)) + fresh != counts_[name];
   if (!*has_gone) return sent;
   target_.Run(fmt::format("create temporary table {} on commit drop as select {} from {} limit 0",
@@ -194,7 +198,13 @@ std::int64_t Copying::Stage(const TableShape& shape, const CopyMark& mark, bool*
       target_, fmt::format("select {} from {} t where {}", Selected(shape, shape.key), name, rows),
       fmt::format("{} ({})", Kept(shape), fmt::join(shape.key, ", ")));
   target_.Run("analyze " + Kept(shape));
-  return sent;
+  const std::string lacking = target_.One(fmt::format(
+      "select exists (select from {0} k where not exists (select from {1} t where {3}) "
+      "and not exists (select from {2} s where {4}))",
+      Kept(shape), name, Staged(shape), SameKey(shape, "t", "k"), SameKey(shape, "s", "k")));
+  if (lacking != "t") return sent;
+  target_.Run("truncate " + Staged(shape));
+  return sent + send("true");
 }
 
 void Copying::TakeAway(const TableShape& shape) {
@@ -219,8 +229,12 @@ void Copying::Put(const TableShape& shape) {
     conflict = fmt::format("on conflict ({}) do {} {}", fmt::join(shape.key, ", "),
                            sets.empty() ? "nothing" : "update set", fmt::join(sets, ", "));
   }
-  target_.Change(fmt::format("insert into {} ({}) overriding system value select {} from {} {}",
-                             name, columns, columns, Staged(shape), conflict));
+  // Rows that have let go of their keys come first, so that these are free for those that have
+  // them.
+  const std::string order =
+      shape.table->keyless.empty() ? "" : fmt::format("order by ({}) desc", shape.table->keyless);
+  target_.Change(fmt::format("insert into {} ({}) overriding system value select {} from {} {} {}",
+                             name, columns, columns, Staged(shape), order, conflict));
 }
 
 void Copying::BringChanges(const std::map<std::string, CopyMark>& marks,
@@ -270,7 +284,7 @@ std::vector<std::string> Copying::ChangedSince(const std::string& snapshot) {
 std::vector<std::string> Copying::Unequal() {
   std::vector<std::string> unequal;
   for (const TableShape& shape : shapes_) {
-    if (shape.table->how == MovedHow::kShared) continue;
+    if (shape.table->how != MovedHow::kItsOwn) continue;
     const std::string name(shape.table->name);
     const std::int64_t here = counts_[name];
     const std::int64_t there =
@@ -296,7 +310,7 @@ std::vector<std::string> Copying::WrittenAfterLeaving() {
   std::vector<std::string> written;
   for (const TableShape& shape : shapes_) {
     // A key is marked as used also where its request is refused.
-    if (shape.table->how == MovedHow::kShared || shape.table->name == "api_key") continue;
+    if (shape.table->how != MovedHow::kItsOwn || shape.table->name == "api_key") continue;
     const std::string found = source_.One(
         fmt::format("select exists (select from {} t, organisation o where o.id = {} and {} and "
                     "(t.xmin::text::bigint - o.xmin::text::bigint + 4294967296) % 4294967296 "
@@ -323,6 +337,7 @@ void Copying::Remove(Wire& wire, const std::function<void(const TableCopied&)>& 
   for (const bool by_others : {true, false}) {
     for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape) {
       const MovedTable& table = *shape->table;
+      if (table.how == MovedHow::kStays) continue;
       const std::string_view condition = table.removed.empty() ? table.rows : table.removed;
       if ((condition.find("select") != std::string_view::npos) != by_others) continue;
       removed({table.name, wire.Change(fmt::format("delete from {} t where {}", table.name,

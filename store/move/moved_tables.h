@@ -11,6 +11,7 @@ namespace vedette::store {
 
 enum class MovedHow {
   kItsOwn,  // its rows are the organisation's alone
+  kStays,   // these as well, and both sides keep them: added where they are missing
   kShared,  // rows that the new side may have already: added where they are missing
 };
 
@@ -33,6 +34,9 @@ struct MovedTable {
   std::string_view work{};
   // Columns that each side fills by itself, separated by commas.
   std::string_view own_columns{};
+  // A row that holds no key that another one may take, where a unique index lets keys go from row
+  // to row.
+  std::string_view keyless{};
 };
 
 // What others refer to comes first.
