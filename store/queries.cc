@@ -94,6 +94,9 @@ constexpr Number kNumbers[] = {
     {"import_counting", domain::search::ImportState::kCounting},
     {"import_current", domain::search::ImportState::kCurrent},
     {"import_former", domain::search::ImportState::kFormer},
+    // Those of a move (store/move/org_move.h).
+    {"move_old_side", 0},
+    {"move_draining", 1},
     {"render_waiting", RenderState::kWaiting},
     {"render_offered", RenderState::kOffered},
     {"render_taken", RenderState::kTaken},

@@ -155,7 +155,7 @@ struct OrgMove::Impl {
   void MakePartitions();
   void CopyBefore();
   std::map<std::string, CopyMark> Marks();
-  std::vector<std::string> Park(bool with_jobs);
+  std::vector<std::string> Park(bool is_locked);
   void Drain();
   bool Lock();
   void StandStill();
@@ -389,11 +389,11 @@ void OrgMove::Impl::CopyBefore() {
 }
 
 // Lets nothing more begin; what is under way still.
-std::vector<std::string> OrgMove::Impl::Park(bool with_jobs) {
+std::vector<std::string> OrgMove::Impl::Park(bool is_locked) {
   Each(source, kPark);
   std::vector<std::string> held;
   for (const auto& row :
-       source.Named("move_held", Own({{"with_jobs", with_jobs ? "true" : "false"}}))) {
+       source.Named("move_held", Own({{"is_locked", is_locked ? "true" : "false"}}))) {
     held.push_back(fmt::format("{} {}", row.at(1).value_or(""), row.at(0).value_or("")));
   }
   return held;

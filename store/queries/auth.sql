@@ -7,6 +7,11 @@ counted as (
   returning requests
 )
 
+-- fragment: answered_until
+-- While an organisation o is locked for its move: until when that should take. Null where its operator has locked it too.
+case when o.moving_until is not null
+          and not exists (select from org_move m where m.org_id = o.id and m.was_locked) then o.moving_until end
+
 -- fragment: caller_columns
 -- Columns of a row f of `found`; @forwarded_user may be null.
 f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.moving_until, f.features, f.scopes,
@@ -22,7 +27,7 @@ f.kind, f.id, f.label, f.org_id, f.team_id, f.sha256, f.locked, f.moving_until, 
 -- that a key which is always in use writes its row once in that time.
 with found as (
   select :principal_api_key as kind, k.id, 'key ' || k.prefix as label, k.org_id, k.team_id, k.key_sha256 as sha256,
-         o.locked, o.moving_until, o.features, null::text as user_id, k.scopes
+         o.locked, :answered_until as moving_until, o.features, null::text as user_id, k.scopes
   from api_key k
   join organisation o on o.id = k.org_id
   where k.prefix = @prefix and k.key_sha256 = @hash and k.revoked_at is null
@@ -42,7 +47,7 @@ from found f
 select t.kind, t.principal_id as id,
          case when t.kind = :principal_user then 'user ' || t.user_id else 'client ' || c.name end as label,
          t.org_id, coalesce(t.team_id, u.team_id) as team_id,
-         t.token_sha256 as sha256, o.locked, o.moving_until, o.features, t.user_id,
+         t.token_sha256 as sha256, o.locked, :answered_until as moving_until, o.features, t.user_id,
          case u.role when :role_viewer then '{read}'::text[]
                      when :role_member then '{read,monitors,lookups,workflows,search}'::text[]
                      else '{}'::text[] end as scopes
@@ -69,7 +74,7 @@ from found f
 -- given, limits the caller to a team.
 with found as (
   select :principal_external as kind, @principal::uuid as id, @label::text as label, o.id as org_id, t.id as team_id,
-         ''::bytea as sha256, o.locked, o.moving_until, o.features, null::text as user_id, '{}'::text[] as scopes
+         ''::bytea as sha256, o.locked, :answered_until as moving_until, o.features, null::text as user_id, '{}'::text[] as scopes
   from organisation o
   left join team t on t.org_id = o.id and t.id = @team_id and t.deleted_at is null
   where (o.id = @org_id or o.external_id = @organisation::text) and (@team_id::uuid is null or t.id is not null)

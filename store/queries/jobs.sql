@@ -165,9 +165,13 @@ from (select job_id, block, count(*) as n from ready group by job_id, block) c
 where b.job_id = c.job_id and b.block = c.block
 returning b.block
 
+-- fragment: jobs_begin
+-- Whether chunks of jobs of an organisation o may begin: it is not locked, and what is under way does not end for its move.
+not o.locked and not exists (select from org_move m where m.org_id = o.id and m.side = :move_old_side and m.state = :move_draining)
+
 -- name: job_walk
 -- For each lane of @lane the organisations that have chunks, from behind @behind on, at most @orgs_max; for each rank
--- the rows of the first due chunk, at most; null where none is due or the organisation is locked.
+-- the rows of the first due chunk, at most; null where none is due or the organisation's jobs stand.
 with recursive walk(lane, org_id, n) as (
   select l.lane, (select c.org_id from job_chunk c where c.lane = l.lane and c.org_id > l.behind
                   order by c.org_id limit 1), 1
@@ -178,7 +182,7 @@ with recursive walk(lane, org_id, n) as (
   from walk w
   where w.org_id is not null and w.n < @orgs_max
 )
-select w.lane, w.org_id, r.rank, case when not o.locked then first.part_rows end as part_rows, w.n,
+select w.lane, w.org_id, r.rank, case when :jobs_begin then first.part_rows end as part_rows, w.n,
        first.available_at as first_at, now()
 from walk w
 join organisation o on o.id = w.org_id
@@ -194,7 +198,7 @@ order by w.lane, w.org_id, r.rank
 -- name: job_walk_bounds
 -- The walk of job_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
 -- chunks or not, and of those in @org_id (by lane and rank) only what became available at @from_at or later.
-select l.lane, o.id as org_id, r.rank, case when not o.locked then first.part_rows end as part_rows, o.n,
+select l.lane, o.id as org_id, r.rank, case when :jobs_begin then first.part_rows end as part_rows, o.n,
        first.available_at as first_at, now()
 from unnest(@lane::smallint[], @behind::uuid[]) as l(lane, behind)
 cross join lateral (
@@ -241,7 +245,7 @@ with due as materialized (
   select c.id
   from unnest(@lane::smallint[], @org_id::uuid[], @rank_min::smallint[], @rank_max::smallint[], @chunks_max::int[],
               @from_at::timestamptz[]) as s(lane, org_id, rank_min, rank_max, chunks_max, from_at)
-  join organisation o on o.id = s.org_id and not o.locked
+  join organisation o on o.id = s.org_id and :jobs_begin
   cross join lateral (
     select id from job_chunk
     where lane = s.lane and org_id = s.org_id and rank <= s.rank_max and available_at <= now()

@@ -72,7 +72,7 @@ returning kid
 -- name: oauth_client_of_assertion
 -- What an assertion of the client is validated by: a row for each live key, or one without a key. Of a client that
 -- publishes its keys they stand in jwks.
-select c.org_id, c.token_version, c.access_token_ttl_s, o.locked, o.moving_until, k.kid, k.algorithm, k.public_key,
+select c.org_id, c.token_version, c.access_token_ttl_s, o.locked, :answered_until as moving_until, k.kid, k.algorithm, k.public_key,
        c.jwks_uri, c.jwks, c.jwks_fetched_at, c.jwks_tried_at, c.jwks_ended_at, clock_timestamp() as moment
 from oauth_client c
 join organisation o on o.id = c.org_id

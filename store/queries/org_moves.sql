@@ -26,6 +26,10 @@ order by 1, 2
 -- Makes one that is missing. More rows than @rows_max stay in the default one.
 select ensure_partition(@parent::text, to_date(@day::text, 'YYYYMMDD')::timestamp at time zone 'UTC', @rows_max::text::int)
 
+-- name: move_named
+-- Organisations, also those that live elsewhere.
+select id, name from organisation where strpos(lower(name), lower(@name)) > 0 order by id desc
+
 -- name: move_organisation
 -- What a move asks about an organisation.
 select name, lives_at, external_id from organisation where id = @org_id::text::uuid
@@ -81,8 +85,8 @@ on conflict (id) do nothing
 select id from organisation where external_id = @external_id and id <> @org_id::text::uuid
 
 -- name: move_lock
--- With what it was before. Who reads is answered until @seconds from now; an organisation that the operator has locked
--- is refused as before. No row where the move is not in the state @from, with the lock still to come.
+-- With what it was before. It should end in @seconds; who reads is answered until then, but of an organisation that the
+-- operator has locked (answered_until). No row where the move is not in the state @from, with the lock still to come.
 with before as (select id, locked from organisation where id = @org_id::text::uuid for no key update),
 noted as (
   update org_move m set was_locked = b.locked, state = @state::text::smallint, changed_at = now()
@@ -90,7 +94,7 @@ noted as (
   returning m.org_id)
 update organisation o
 set locked = true, control_changed_at = now(),
-    moving_until = case when not b.locked then now() + @seconds::text::bigint * interval '1 second' end
+    moving_until = now() + @seconds::text::bigint * interval '1 second'
 from before b join noted n on n.org_id = b.id where o.id = b.id
 returning o.id
 
@@ -201,7 +205,7 @@ update channel set digest_at = digest_at - :move_far
 where org_id = @org_id::text::uuid and digest_at > now() + :move_far_from
 
 -- name: move_held
--- What somebody works on, by kind. Chunks of jobs are given back once their organisation is locked.
+-- What somebody works on, by kind; under the lock also who may have begun before it.
 select kind, count(*)
 from (
   select 'chunks of checks' as kind from chunk
@@ -212,11 +216,11 @@ from (
   union all
   select 'chunks of jobs' from job_chunk
   where org_id = @org_id::text::uuid and lease_token is not null and available_at > now()
-    and @with_jobs::text::boolean
   union all
   select 'transactions from before the lock' from pg_stat_activity a, org_move m
-  where m.org_id = @org_id::text::uuid and @with_jobs::text::boolean and a.datname = current_database()
-    and a.application_name like 'vedette %' and a.pid <> pg_backend_pid() and a.xact_start < m.changed_at
+  where m.org_id = @org_id::text::uuid and @is_locked::text::boolean and a.datname = current_database()
+    and a.application_name like 'vedette %' and a.application_name <> 'vedette move'  -- of another organisation
+    and a.xact_start < m.changed_at
 ) held
 group by kind
 order by kind
