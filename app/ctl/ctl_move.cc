@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +21,9 @@
 #include "base/version.h"
 #include "config/parts.h"
 #include "config/security_config.h"
+#include "domain/auth/cell.h"
 #include "metrics/metrics.h"
-#include "store/accounts/accounts.h"
 #include "store/move/org_move.h"
-#include "store/session.h"
 
 namespace vedette::app {
 namespace {
@@ -47,16 +46,12 @@ struct MoveGiven {
   int grace_h = 24;
 };
 
-// A name counts where it lives. All of those that have it in theirs are read, as the last of them
-// may be it.
-base::Uuid OrganisationOf(const std::string& id_or_name, store::Session& session) {
+// A name counts at the old side, which has it as long as there is anything to be done.
+base::Uuid OrganisationOf(const std::string& id_or_name, const config::DatabaseConfig& database) {
   if (const auto id = base::Uuid::Parse(id_or_name)) return *id;
-  store::OrganisationQuery query;
-  query.q = id_or_name;
-  query.limit = std::numeric_limits<int>::max();
   std::vector<NamedThing> candidates;
-  for (const store::Organisation& org : store::ListOrganisations(session, query)) {
-    candidates.push_back({org.id.ToString(), org.name});
+  for (const auto& [id, name] : store::OrganisationsNamed(database, id_or_name)) {
+    candidates.push_back({id, name});
   }
   return base::Uuid::Parse(IdOfNamed("organisation", id_or_name, candidates)).value();
 }
@@ -96,6 +91,18 @@ void Do(store::OrgMove& move, const MoveGiven& given) {
   }
 }
 
+// Takes back what can be without the other cell, and throws.
+[[noreturn]] void AbandonHere(const store::MoveEnd& from, const MoveGiven& given,
+                              const store::MoveOptions& options, const std::string& why) {
+  store::OrgMove::LetGoOn(from, options);
+  const std::string there = domain::CellName(given.to);
+  throw std::runtime_error(
+      fmt::format("the organisation goes on at {}, but {} cannot be reached: {}. What was copied "
+                  "is still there: "
+                  "give the same command, with --abort, again when it can",
+                  domain::CellName(from.cell), there, why));
+}
+
 void Move(const MoveGiven& given) {
   const config::Config from = LoadConfig(
       given.config_path.empty() ? std::nullopt : std::optional<std::string>(given.config_path),
@@ -108,12 +115,19 @@ void Move(const MoveGiven& given) {
   const base::SystemClock clock;
   metrics::Metrics metrics(VEDETTE_VERSION);
   const base::Logger log(base::LogLevel::kWarn, base::LogFormat::kText);
-  store::Session session(from.database, {.name = "move"}, clock, metrics, log);
-  const base::Uuid org_id = OrganisationOf(given.org, session);
-  store::OrgMove move({from.cell.id, from.database, from.security},
-                      {given.to, to.database, to.security}, OptionsOf(given, org_id), clock,
-                      metrics, log);
-  Do(move, given);
+  const store::MoveEnd here{from.cell.id, from.database, from.security};
+  const auto options = OptionsOf(given, OrganisationOf(given.org, from.database));
+  std::optional<store::OrgMove> move;
+  try {
+    move.emplace(here, store::MoveEnd{given.to, to.database, to.security}, options, clock, metrics,
+                 log);
+  } catch (const store::MoveRefused&) {
+    throw;
+  } catch (const std::runtime_error& failed) {
+    if (given.what != MoveGiven::What::kAbandon) throw;
+    AbandonHere(here, given, options, failed.what());
+  }
+  Do(*move, given);
 }
 
 }  // namespace

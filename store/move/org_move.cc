@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,6 +35,8 @@ constexpr std::chrono::seconds kPauseTold{60};
 constexpr int kBringsMax = 5;
 // How long the connections of a command that has died may take to end.
 constexpr std::chrono::seconds kClaimMax{5};
+// How often the organisation is tried to be let go on: a lock that was waited for in vain may last.
+constexpr int kGoOnTries = 3;
 // What maintenance moves at once, too (store/fleet/maintenance.h kMovedRowsMax).
 constexpr int kDefaultRowsMax = 100'000;
 
@@ -78,6 +81,68 @@ std::string SchemaOf(Wire& wire) {
   const auto table = wire.Named("schema_table_exists");
   if (table.front().front() != "t") return "none";
   return wire.Named("schema_version").front().front().value_or("");
+}
+
+// At all of the sides that are there, so that this command does nothing more at any before another
+// one begins. A wire is never connected again: the command that loses one ends.
+void ClaimAt(std::initializer_list<Wire*> wires, const std::string& org) {
+  const auto until = steady_clock::now() + kClaimMax;
+  for (Wire* wire : wires) {
+    while (wire->Named("move_claim", {{"org_id", org}}).front().front() != "t") {
+      if (steady_clock::now() >= until) {
+        throw MoveRefused(
+            "another org-move of the organisation is running: let it end, or end it, and then run "
+            "this one");
+      }
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
+}
+
+std::optional<Known> ReadMove(Wire& wire, const std::string& org) {
+  const auto rows = wire.Named("move_read", {{"org_id", org}});
+  if (rows.empty()) return std::nullopt;
+  const auto text = [&](std::size_t column) { return rows.front().at(column).value_or(""); };
+  Known known;
+  known.side = static_cast<MoveSide>(std::stoi(text(0)));
+  known.state = static_cast<MoveState>(std::stoi(text(1)));
+  known.other_cell = text(2);
+  known.other_database = text(3);
+  known.was_locked = text(4) == "t";
+  known.age = std::chrono::seconds(std::stoll(text(5)));
+  for (const auto& row : wire.Named("move_offsets", {{"org_id", org}})) {
+    known.offsets.emplace(row.at(0).value_or(""), std::stoll(row.at(1).value_or("0")));
+  }
+  return known;
+}
+
+void Each(Wire& wire, std::span<const std::string_view> statements, const std::string& org) {
+  for (const std::string_view one : statements) wire.Named(one, {{"org_id", org}});
+}
+
+void SetStateOf(Wire& wire, MoveSide side, const std::string& org, MoveState before,
+                MoveState after) {
+  const auto changed = wire.Named("move_set_state", {{"org_id", org},
+                                                     {"side", NumberOf(side)},
+                                                     {"from", NumberOf(before)},
+                                                     {"state", NumberOf(after)}});
+  if (changed.empty()) throw Astray(before);
+}
+
+// At the old side, as if nothing had been.
+void GoOn(Wire& source, const std::string& org, const Known& known) {
+  WireTransaction work(source, kWork);
+  if (known.state == MoveState::kLocked) {
+    source.Named("move_unlock", {{"org_id", org}, {"locked", known.was_locked ? "true" : "false"}});
+  }
+  Each(source, kRelease, org);
+  SetStateOf(source, MoveSide::kOld, org, known.state, MoveState::kCopying);
+  work.Commit();
+}
+
+MoveRefused LivesThere(const Known& known) {
+  return MoveRefused(fmt::format("the organisation lives at {} already: move it back instead",
+                                 domain::CellName(known.other_cell)));
 }
 
 }  // namespace
@@ -128,22 +193,14 @@ struct OrgMove::Impl {
     if (copied.rows > 0) Say(fmt::format("  {}: {} rows", copied.table, copied.rows));
   }
 
-  void Claim();
-  std::optional<Known> Read(Wire& wire);
-  // Parameters of a change from a state of this wire's side to another.
-  Wire::Parameters Change(const Wire& wire, MoveState before, MoveState after) const {
-    const auto side = &wire == &source ? MoveSide::kOld : MoveSide::kNew;
-    return Own({{"side", NumberOf(side)}, {"from", NumberOf(before)}, {"state", NumberOf(after)}});
-  }
+  void Claim() { ClaimAt({&source, &target}, org); }
+  std::optional<Known> Read(Wire& wire) const { return ReadMove(wire, org); }
   void SetState(Wire& wire, MoveState before, MoveState after) {
-    if (wire.Named("move_set_state", Change(wire, before, after)).empty()) throw Astray(before);
+    SetStateOf(wire, &wire == &source ? MoveSide::kOld : MoveSide::kNew, org, before, after);
   }
   void Expect(Wire& wire, MoveSide side, MoveState state) {
     const auto known = Read(wire);
     if (!known || known->side != side || known->state != state) throw Astray(state);
-  }
-  void Each(Wire& wire, std::span<const std::string_view> statements) {
-    for (const std::string_view one : statements) wire.Named(one, Own());
   }
   void CheckSource();
   void CheckTarget(const std::optional<std::string>& external_id);
@@ -159,7 +216,7 @@ struct OrgMove::Impl {
   void Drain();
   bool Lock();
   void StandStill();
-  void GoOn(const Known& known);
+  std::string AfterFailure(const std::string& why);
   void BringRest(std::string* snapshot);
   void SealAnew();
   void CompareLedgers();
@@ -183,39 +240,6 @@ Wire& OrgMove::Impl::Checked() {
     throw MoveRefused("both configurations name the same database: give the other cell's");
   }
   return source;
-}
-
-// At both sides, so that this command does nothing more at either before another one begins. A wire
-// is never connected again: the command that loses one ends.
-void OrgMove::Impl::Claim() {
-  const auto until = steady_clock::now() + kClaimMax;
-  for (Wire* wire : {&source, &target}) {
-    while (wire->Named("move_claim", Own()).front().front() != "t") {
-      if (steady_clock::now() >= until) {
-        throw MoveRefused(
-            "another org-move of the organisation is running: let it end, or end it, and then run "
-            "this one");
-      }
-      std::this_thread::sleep_for(kPoll);
-    }
-  }
-}
-
-std::optional<Known> OrgMove::Impl::Read(Wire& wire) {
-  const auto rows = wire.Named("move_read", Own());
-  if (rows.empty()) return std::nullopt;
-  const auto text = [&](std::size_t column) { return rows.front().at(column).value_or(""); };
-  Known known;
-  known.side = static_cast<MoveSide>(std::stoi(text(0)));
-  known.state = static_cast<MoveState>(std::stoi(text(1)));
-  known.other_cell = text(2);
-  known.other_database = text(3);
-  known.was_locked = text(4) == "t";
-  known.age = std::chrono::seconds(std::stoll(text(5)));
-  for (const auto& row : wire.Named("move_offsets", Own())) {
-    known.offsets.emplace(row.at(0).value_or(""), std::stoll(row.at(1).value_or("0")));
-  }
-  return known;
 }
 
 void OrgMove::Impl::CheckSource() {
@@ -390,7 +414,7 @@ void OrgMove::Impl::CopyBefore() {
 
 // Lets nothing more begin; what is under way still.
 std::vector<std::string> OrgMove::Impl::Park(bool is_locked) {
-  Each(source, kPark);
+  Each(source, kPark, org);
   std::vector<std::string> held;
   for (const auto& row :
        source.Named("move_held", Own({{"is_locked", is_locked ? "true" : "false"}}))) {
@@ -419,9 +443,12 @@ void OrgMove::Impl::Drain() {
 // True once nothing is under way any more, and it is locked.
 bool OrgMove::Impl::Lock() {
   WireTransaction work(source, kWork);
-  auto change = Change(source, MoveState::kDraining, MoveState::kLocked);
-  change.emplace_back("seconds", std::to_string(kPauseTold.count()));
-  if (source.Named("move_lock", change).empty()) throw Astray(MoveState::kDraining);
+  const auto locked =
+      source.Named("move_lock", Own({{"side", NumberOf(MoveSide::kOld)},
+                                     {"from", NumberOf(MoveState::kDraining)},
+                                     {"state", NumberOf(MoveState::kLocked)},
+                                     {"seconds", std::to_string(kPauseTold.count())}}));
+  if (locked.empty()) throw Astray(MoveState::kDraining);
   if (!Park(false).empty()) return false;
   work.Commit();
   began = steady_clock::now();
@@ -451,15 +478,30 @@ void OrgMove::Impl::StandStill() {
   }
 }
 
-// At the old side, as if nothing had been.
-void OrgMove::Impl::GoOn(const Known& known) {
-  WireTransaction work(source, kWork);
-  if (known.state == MoveState::kLocked) {
-    source.Named("move_unlock", Own({{"locked", known.was_locked ? "true" : "false"}}));
+// The organisation does not wait for what has to be mended first. With what has come of it.
+std::string OrgMove::Impl::AfterFailure(const std::string& why) {
+  for (int tries = 1;; ++tries) {
+    try {
+      const auto known = Read(source);
+      if (!known || known->side != MoveSide::kOld) return why;
+      if (known->state >= MoveState::kSwitched) {
+        return fmt::format(
+            "{}; the organisation lives at {}, locked until the same command is run again and ends",
+            why, domain::CellName(known->other_cell));
+      }
+      if (known->state != MoveState::kCopying) GoOn(source, org, *known);
+      return fmt::format("{}; the organisation goes on at {}. Run the same command again", why,
+                         domain::CellName(from.cell));
+    } catch (const WireError& refused) {
+      if (tries < kGoOnTries) continue;
+      return fmt::format(
+          "{}; and {} did not take it back: {}. If the last step was \"letting what is under way "
+          "end\", nothing of the organisation runs; if it was \"locked for writing\" or a later "
+          "one, its clients cannot write either. Run the same command again at once, or with "
+          "--abort",
+          why, domain::CellName(from.cell), refused.what());
+    }
   }
-  Each(source, kRelease);
-  SetState(source, known.state, MoveState::kCopying);
-  work.Commit();
 }
 
 void OrgMove::Impl::BringRest(std::string* snapshot) {
@@ -537,7 +579,7 @@ void OrgMove::Impl::SealAnew() {
 // The tables that were written since the snapshot; none: it lives at the new side now.
 std::vector<std::string> OrgMove::Impl::Switch(const std::string& snapshot) {
   WireTransaction work(source, kWork);
-  Each(source, kHold);
+  Each(source, kHold, org);
   auto changed = copying.ChangedSince(snapshot);
   if (!changed.empty()) return changed;
   source.Named("move_direct", Own({{"cell", to.cell}}));
@@ -578,7 +620,7 @@ void OrgMove::Impl::Open(const Known& known) {
     WireTransaction work(target, kWork);
     target.Named("move_direct", Own({{"cell", to.cell}}));
     target.Named("move_unlock", Own({{"locked", known.was_locked ? "true" : "false"}}));
-    Each(target, kRelease);
+    Each(target, kRelease, org);
     target.Named("move_forget_copies", Own());
     target.Named("move_audit", Own({{"from", from.cell}, {"to", to.cell}}));
     SetState(target, MoveState::kCopying, MoveState::kOpened);
@@ -645,27 +687,48 @@ void OrgMove::Run() {
     while (impl_->Step()) {
     }
   } catch (const MoveRefused&) {
-    // The organisation does not wait for what has to be mended first.
-    const auto known = impl_->Read(impl_->source);
-    const bool waits = known && known->side == MoveSide::kOld &&
-                       (known->state == MoveState::kDraining || known->state == MoveState::kLocked);
-    if (waits) impl_->GoOn(*known);
+    impl_->AfterFailure("");
     throw;
+  } catch (const WireError& failed) {
+    throw std::runtime_error(impl_->AfterFailure(failed.what()));
   }
+}
+
+void OrgMove::LetGoOn(const MoveEnd& from, const MoveOptions& options) {
+  const std::string org = options.org_id.ToString();
+  Wire source(from.database);
+  if (SchemaOf(source) != std::to_string(SchemaVersion())) {
+    throw MoveRefused(
+        fmt::format("{} has another schema than this binary knows", domain::CellName(from.cell)));
+  }
+  ClaimAt({&source}, org);
+  const auto known = ReadMove(source, org);
+  if (!known || known->side != MoveSide::kOld) {
+    throw MoveRefused("there is no move of this organisation from here");
+  }
+  if (known->state >= MoveState::kSwitched) throw LivesThere(*known);
+  GoOn(source, org, *known);
+}
+
+std::vector<NamedOrganisation> OrganisationsNamed(const config::DatabaseConfig& database,
+                                                  const std::string& part) {
+  Wire wire(database);
+  std::vector<NamedOrganisation> found;
+  for (const auto& row : wire.Named("move_named", {{"name", part}})) {
+    found.push_back({row.at(0).value_or(""), row.at(1).value_or("")});
+  }
+  return found;
 }
 
 void OrgMove::Abandon() {
   impl_->Claim();
   const auto known = impl_->Read(impl_->source);
   if (known && known->side == MoveSide::kOld) {
-    if (known->state >= MoveState::kSwitched) {
-      throw MoveRefused(fmt::format("the organisation lives at {} already: move it back instead",
-                                    domain::CellName(known->other_cell)));
-    }
+    if (known->state >= MoveState::kSwitched) throw LivesThere(*known);
     if (known->other_database != Identity(impl_->target)) {
       throw MoveRefused(fmt::format("it is a move to {}", domain::CellName(known->other_cell)));
     }
-    impl_->GoOn(*known);
+    GoOn(impl_->source, impl_->org, *known);
     impl_->options.passed("goes on");
   }
   const auto there = impl_->Read(impl_->target);

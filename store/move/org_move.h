@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -71,6 +72,15 @@ struct MoveRefused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// An organisation that has a row at a database, wherever it lives.
+struct NamedOrganisation {
+  std::string id;
+  std::string name;
+};
+// Those whose name has this in it. Throws std::runtime_error.
+std::vector<NamedOrganisation> OrganisationsNamed(const config::DatabaseConfig& database,
+                                                  const std::string& part);
+
 class OrgMove {
  public:
   // Connects to both, and compares them: the same schema, and two databases. Throws MoveRefused,
@@ -84,11 +94,16 @@ class OrgMove {
   // Says what Run would do and how many rows there are; changes nothing.
   void Plan();
   // Begins the move, or goes on with it, until the organisation works at the new side. Throws
-  // MoveRefused; anything else may be tried again by running it again.
+  // MoveRefused; anything else may be tried again by running it again. Where a database has refused
+  // something or is gone before the switch, the organisation goes on at the old side, if that
+  // answers; what is thrown says which.
   void Run();
   // Takes it back: the organisation goes on at the old side, and the new one has nothing of it.
   // Throws MoveRefused where it lives at the new side already.
   void Abandon();
+  // The old side's part of Abandon alone, for while the new side cannot be reached: the
+  // organisation goes on, and Abandon is still to come. Throws as Abandon does.
+  static void LetGoOn(const MoveEnd& from, const MoveOptions& options);
   // Removes the old side's rows. Throws MoveRefused before the grace is over, and where somebody
   // has written there after the switch.
   void Remove();

@@ -101,6 +101,49 @@ def test_an_organisation_may_be_named_as_elsewhere(binary, cells, tmp_path):
         assert refused.returncode == 1 and why in said and (name == "Nobody" or (org in said and twin in said)), said
 
 
+def test_a_name_is_good_until_nothing_is_left(binary, cells, tmp_path):
+    (old, old_database), (_, new_database) = cells
+    old.organisation(name="Acme")
+    for more in ((), (), ("--remove", "--grace-h", "0")):
+        finish(command(binary, old, new_database, tmp_path, "Acme", *more))
+    assert old_database.value("SELECT count(*) FROM organisation") == 0
+
+
+def test_without_the_other_cell_a_move_is_taken_back_by_halves(binary, cells, tmp_path):
+    (old, old_database), (_, new_database) = cells
+    tenant = old.organisation()
+    kill_at(command(binary, old, new_database, tmp_path, tenant.org_id), "locked for writing")
+    said = refused(command(binary, old, Database(new_database.postgres, "gone"), tmp_path, tenant.org_id, "--abort"))
+    assert "the organisation goes on at the first cell, but cell c3 cannot be reached" in said, said
+    assert old_database.rows("SELECT locked, moving_until FROM organisation") == [(False, None)]
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id, "--abort"))
+    assert new_database.value("SELECT count(*) FROM organisation") == 0
+
+
+def test_another_organisations_move_holds_no_lock_up(binary, cells, tmp_path):
+    (old, old_database), (_, new_database) = cells
+    tenant = old.organisation()
+    with contextlib.closing(psycopg2.connect(old_database.url, application_name="vedette move")) as other:
+        other.cursor().execute("SELECT count(*) FROM event")  # a copy of hours, of the whole of it
+        finish(command(binary, old, new_database, tmp_path, tenant.org_id))
+
+
+def test_an_operators_lock_stands_under_the_moves_and_goes_along(binary, cells, tmp_path):
+    (old, _), (new, new_database) = cells
+    tenant = old.organisation()
+    path = f"/admin/v1/orgs/{tenant.org_id}"
+    assert old.as_operator("PATCH", path, {"locked": True}).status == 200
+    kill_at(command(binary, old, new_database, tmp_path, tenant.org_id), "locked for writing")
+    unlocking = old.as_operator("PATCH", path, {"locked": False})
+    assert (unlocking.status, unlocking.json["error"]) == (409, "organisation_moving"), unlocking
+    wait_until("its clients to be refused", lambda: tenant.call("GET", "/monitors").json.get("error") == "organisation_locked")
+    finish(command(binary, old, new_database, tmp_path, tenant.org_id))
+    moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
+    assert moved.call("GET", "/monitors").json["error"] == "organisation_locked"
+    assert new.as_operator("PATCH", path, {"locked": False}).status == 200
+    wait_until("its clients to be let in", lambda: moved.call("GET", "/monitors").status == 200)
+
+
 def refused(process):
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 1, said

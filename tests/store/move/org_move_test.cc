@@ -18,6 +18,7 @@
 #include "config/database_config.h"
 #include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
+#include "store/jobs/claim.h"
 #include "store/move/moved_tables.h"
 #include "store/sealed.h"
 #include "tests/store/support/pipeline_support.h"
@@ -228,7 +229,7 @@ class OrgMoveTest : public PipelineTest {
   }
   void ExpectNothingIn(TestDatabase& where) {
     for (const store::MovedTable& table : store::MovedTables()) {
-      if (table.how == store::MovedHow::kShared || table.removed == "false") continue;
+      if (table.how != store::MovedHow::kItsOwn) continue;
       EXPECT_EQ(
           where.Sql("select count(*) from " + std::string(table.name) + " t where " + Rows(table)),
           "0")
@@ -376,6 +377,66 @@ TEST_F(OrgMoveTest, WhatChangesWhileItIsCopiedIsBrought) {
   ExpectSame(before, Digests(there));
 }
 
+TEST_F(OrgMoveTest, AKeyGoesFromRowToRowWhileTheyAreCopied) {
+  const std::string removed = " where position = 1 and monitor_id = '" + monitor + "'";
+  Sql(
+      Filled("insert into search_import (id, mode, org_id, lines) values (gen_random_uuid(), 0, "
+             "'$org', 2)"));
+  std::map<std::string, std::string> before;
+  Move([&](std::string_view point) {
+    if (point != "draining") return;
+    const std::string key = Sql("select key_hash from monitor_row" + removed);
+    Sql("update monitor_row set removed_at = now(), key_hash = uuid_send(gen_random_uuid())" +
+        removed);
+    Sql("insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, baseline) "
+        "select monitor_id, 100, gen_random_uuid(), org_id, '" +
+        key + "', subject, baseline from monitor_row" + removed);
+    Sql("update search_import set state = 3 where lines = 1");
+    Sql("update search_import set state = 2 where lines = 2");
+    // What has let go of its key is read after what has it now.
+    Sql("update monitor_row set updated_at = now()" + removed);
+    Sql("update search_import set touched_at = now() where lines = 1");
+    before = Digests(database);
+  }).Run();
+  ExpectSame(before, Digests(there));
+}
+
+TEST_F(OrgMoveTest, WhatTheNewSideRemovesMeanwhileIsBroughtAgain) {
+  const auto before = Digests(database);
+  Move([&](std::string_view point) {
+    if (point != "draining") return;
+    for (const char* table : {"check_log", "event", "snapshot_content", "delivery_attempt",
+                              "email_fact", "upload_part", "upload", "search_entity"}) {
+      EXPECT_NE(there.Sql("with gone as (delete from " + std::string(table) +
+                          " returning 1) select count(*) from gone"),
+                "0");
+    }
+  }).Run();
+  ExpectSame(before, Digests(there));
+}
+
+TEST_F(OrgMoveTest, WhenItComesBackTheChainOfItsAuditIsWhole) {
+  Move().Run();
+  Move().Remove();
+  const std::string kept =
+      "select string_agg(id || coalesce(encode(hash, 'hex'), ''), ' ' order by id) from audit "
+      "where "
+      "action <> 'org.move' and org_id = '" +
+      org.ToString() + "'";
+  Sql("insert into audit (id, actor, action, target, org_id, remote_address, seq, salt, details, "
+      "hash) values (gen_random_uuid(), 'a', 'b', 'c', '" +
+      org.ToString() + "', '', 2, '\\x01', '\\x02', '\\x04')");
+  const std::string before = Sql(kept);
+  store::MoveOptions options;
+  options.org_id = org;
+  options.quiet = std::chrono::milliseconds(0);
+  store::OrgMove({"c3", new_config, new_security}, {"", config, old_security}, options, clock,
+                 metrics, base::Logger(base::LogLevel::kError, base::LogFormat::kText))
+      .Run();
+  EXPECT_EQ(Sql(kept), before);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'org.move'"), "2");
+}
+
 TEST_F(OrgMoveTest, WhatIsWrittenUnderTheLockIsBroughtToo) {
   std::map<std::string, std::string> before;
   Move([&](std::string_view point) {
@@ -407,6 +468,70 @@ TEST_F(OrgMoveTest, WhatIsUnderWayIsWaitedForAndNamedAndGoesOn) {
                             "organisation", "monitor_import"}) {
     EXPECT_EQ(after.at(table), before.at(table)) << table;
   }
+}
+
+TEST_F(OrgMoveTest, ChunksOfJobsEndBeforeTheLockAndNoneBegins) {
+  const auto lane = static_cast<domain::Lane>(0);
+  const auto claim = [&] {
+    return store::ClaimJobChunks(session, {{lane, org, 1, 10}}, base::Uuid::V4(),
+                                 std::chrono::hours(1), {})
+        .chunks.size();
+  };
+  store::MoveOptions options;
+  options.org_id = org;
+  options.drain_max = std::chrono::milliseconds(300);
+  options.passed = [&](std::string_view point) {
+    EXPECT_NE(point, "locked");
+    if (point != "draining") return;
+    EXPECT_EQ(claim(), 0U);
+    EXPECT_TRUE(store::WalkDueJobs(session, {{lane, base::Uuid()}}, 10).due.empty());
+    Sql("update job_chunk set lease_token = gen_random_uuid(), available_at = now() + interval '1 "
+        "hour'");
+  };
+  try {
+    store::OrgMove({"", config, old_security}, {"c3", new_config, new_security}, options, clock,
+                   metrics, base::Logger(base::LogLevel::kError, base::LogFormat::kText))
+        .Run();
+    FAIL() << "moved with a part of a job under way";
+  } catch (const store::MoveRefused& refused) {
+    EXPECT_NE(std::string(refused.what()).find("1 chunks of jobs"), std::string::npos)
+        << refused.what();
+  }
+  Sql("update job_chunk set lease_token = null, available_at = now()");
+  EXPECT_EQ(claim(), 1U) << "it goes on";
+}
+
+TEST_F(OrgMoveTest, ADatabaseThatIsGoneUnderTheLockLetsTheOrganisationGoOn) {
+  const auto before = Digests(database);
+  try {
+    Move([&](std::string_view point) {
+      if (point != "locked") return;
+      there.Sql(
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = "
+          "'vedette move' and datname = current_database()");
+    }).Run();
+    FAIL() << "moved to a database that is gone";
+  } catch (const std::runtime_error& failed) {
+    EXPECT_NE(std::string(failed.what()).find("goes on at"), std::string::npos) << failed.what();
+  }
+  ExpectSame(before, Digests(database));
+  EXPECT_EQ(Sql("select state from org_move"), "0");
+  Move().Run();
+  ExpectSame(before, Digests(there));
+}
+
+TEST_F(OrgMoveTest, WithoutTheNewSideItIsTakenBackByHalves) {
+  const auto before = Digests(database);
+  std::set<std::string> passed;
+  while (RunToTheNext(&passed) && killed_at != "locked") {
+  }
+  store::MoveOptions options;
+  options.org_id = org;
+  store::OrgMove::LetGoOn({"", config, old_security}, options);
+  ExpectSame(before, Digests(database));
+  Move().Abandon();
+  ExpectNothingIn(there);
+  EXPECT_THROW(store::OrgMove::LetGoOn({"", config, old_security}, options), store::MoveRefused);
 }
 
 TEST_F(OrgMoveTest, AStateThatIsNotItsOwnIsNeitherLockedNorSwitched) {
