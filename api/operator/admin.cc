@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/kit/answer.h"
+#include "api/kit/end_of_move.h"
 #include "api/kit/sign_in.h"
 #include "api/operator/audit_stream.h"
 #include "api/operator/handlers.h"
@@ -125,9 +126,10 @@ rest::Reply Away(const store::OrganisationPlace& place) {
   }
   return rest::ErrorReply(
       409, "organisation_moving",
-      fmt::format("the organisation is locked for its move to another cell, which should end "
-                  "before {}: ask there afterwards, or take it back by vedette ctl org-move",
-                  base::FormatTimestamp(*place.moving_until)));
+      fmt::format(
+          "the organisation is locked for its move to another cell{}: ask there afterwards, or "
+          "take it back by vedette ctl org-move",
+          rest::EndOfMove(*place.moving_until)));
 }
 
 // Answers a request that may be answered, unless what it would change is another cell's.

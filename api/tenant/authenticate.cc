@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/kit/end_of_move.h"
 #include "api/kit/query_reader.h"
 #include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"
@@ -267,9 +268,10 @@ void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest
 rest::Reply OrganisationMoves(base::Timestamp until) {
   rest::Reply reply = rest::ErrorReply(
       503, "organisation_moving",
-      fmt::format("your organisation moves to another cell of the service, which should end before "
-                  "{}: it may read, and write again afterwards",
-                  base::FormatTimestamp(until)));
+      fmt::format(
+          "your organisation moves to another cell of the service{}: it may read, and write "
+          "again afterwards",
+          rest::EndOfMove(until)));
   reply.headers.emplace_back("Retry-After", std::to_string(kMovingRetry.count()));
   return reply;
 }

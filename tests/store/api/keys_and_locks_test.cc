@@ -126,6 +126,9 @@ TEST_F(ApiAuth, AnOrganisationThatMovesReadsAndWritesLater) {
   EXPECT_EQ(refused.error(), "organisation_moving");
   EXPECT_NE(refused.message().find("before 20"), std::string::npos) << refused.message();
   EXPECT_NE(refused.Header("Retry-After"), "");
+  Sql("update organisation set moving_until = now() - interval '1 minute'");
+  EXPECT_EQ(Ask("POST", "/monitors/" + monitor + "/cancel").message().find("before"),
+            std::string::npos);
   Sql("update organisation set locked = false, moving_until = null");
   EXPECT_EQ(Ask("POST", "/monitors/" + monitor + "/cancel").status, 200);
 }

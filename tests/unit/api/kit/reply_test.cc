@@ -3,12 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "api/kit/end_of_move.h"
 #include "base/json.h"
 #include "tests/support/refusal.h"
 
 namespace vedette::rest {
 namespace {
+
+TEST(EndOfMove, IsNotToldOnceItIsPast) {
+  const auto now = base::SystemClock().Now();
+  EXPECT_EQ(EndOfMove(now + std::chrono::minutes(1)).find(", which should end before 20"), 0U);
+  EXPECT_EQ(EndOfMove(now - std::chrono::minutes(1)), "");
+}
 
 TEST(Problems, AreBounded) {
   Problems problems;
