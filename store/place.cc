@@ -26,10 +26,9 @@ void CheckIsHere(const OrganisationPlace& place) {
   if (!place.is_here()) throw OrganisationAway(place);
 }
 
-void CheckIsHere(Session& session, const base::Uuid& org_id) {
-  CheckIsHere(Read(session, [&](Transaction& tx) {
-    return ReadPlace(tx.Exec<"place_read">("org_id"_a = org_id));
-  }));
+void CheckIsHere(Session& session, const base::Uuid& id) {
+  CheckIsHere(
+      Read(session, [&](Transaction& tx) { return ReadPlace(tx.Exec<"place_of">("id"_a = id)); }));
 }
 
 bool HoldHere(Transaction& tx, const base::Uuid& org_id) {

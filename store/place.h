@@ -36,7 +36,8 @@ class OrganisationAway : public std::exception {
 
 // Throws OrganisationAway. An organisation that is not known is no matter of this.
 void CheckIsHere(const OrganisationPlace& place);
-void CheckIsHere(Session& session, const base::Uuid& org_id);
+// `id` is an organisation's, or that of a monitor, job, schedule or delivery that it has.
+void CheckIsHere(Session& session, const base::Uuid& id);
 
 // Internal to store/: the same inside the caller's transaction, until whose end no move begins its
 // lock. False when there is no such organisation.

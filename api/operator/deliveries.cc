@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "domain/monitor/enums.h"
 #include "store/deliveries/delivery_views.h"
+#include "store/place.h"
 
 namespace vedette::admin {
 namespace {
@@ -145,6 +146,9 @@ rest::Handled PostReplayMany(Call& call) {
   filter.until = body.Time("until", rest::Presence::kOptional);
   const auto reason = body.Reason();
   body.Check();
+  for (const auto& id : {filter.org_id, filter.monitor_id}) {
+    if (id) store::CheckIsHere(call.session(), *id);
+  }
   replay->audit = AuditOf(call, "delivery.replay_many", reason);
   return ReplayNext(call, replay);
 }

@@ -10,6 +10,7 @@
 #include "domain/email/suppression.h"
 #include "store/email/email_memory.h"
 #include "store/email/erasure.h"
+#include "store/place.h"
 
 namespace vedette::admin {
 
@@ -112,6 +113,7 @@ rest::Handled PostSuppression(Call& call) {
   CallBody body(call);
   const auto named = ReadNamed(&body, rest::Presence::kRequired);
   body.Check();
+  if (named->org_id) store::CheckIsHere(call.session(), *named->org_id);
   const auto outcome = store::Suppress(call.session(), call.parts.clock, named->key, named->org_id,
                                        *named->reason, AuditOfKey(call, "suppression.add", *named));
   if (outcome == store::SuppressOutcome::kNoOrganisation) return rest::NotFound("organisation");
@@ -123,6 +125,7 @@ rest::Handled PostUnsuppression(Call& call) {
   CallBody body(call);
   const auto named = ReadNamed(&body, rest::Presence::kOptional);
   body.Check();
+  if (named->org_id) store::CheckIsHere(call.session(), *named->org_id);
   const bool removed =
       store::Unsuppress(call.session(), call.parts.clock, named->key, named->org_id,
                         AuditOfKey(call, "suppression.remove", *named));

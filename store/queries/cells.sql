@@ -11,12 +11,25 @@ on conflict do nothing
 -- name: cell_of_org
 select cell from cell_directory where org_id = @org_id
 
--- name: place_read
-select lives_at, moving_until from organisation where id = @org_id
-
 -- name: place_hold
 -- For share: the lock of a move waits for this, or this for the lock.
 select lives_at, moving_until from organisation where id = @org_id for share
+
+-- name: place_of
+-- The place of the organisation that @id is, or to which the thing belongs that has this id.
+select lives_at, moving_until from organisation
+where id in (
+  select @id
+  union all select org_id from monitor where id = @id
+  union all select org_id from job where id = @id
+  union all select org_id from workflow_schedule where id = @id
+  union all select org_id from delivery where id = @id
+  union all (select org_id from delivery_attempt where delivery_id = @id limit 1))
+
+-- name: credential_known
+select from api_key where key_sha256 = @hash::bytea
+union all select from access_token where token_sha256 = @hash::bytea
+limit 1
 
 -- name: cell_of_moved_key
 select d.cell

@@ -347,6 +347,36 @@ TEST_F(Operations, ATriggerOpensATickOrJoinsTheOpenOne) {
   EXPECT_EQ(ticks[0]["trigger"], "manual");
 }
 
+TEST_F(Operations, WhatAnOrganisationElsewhereHasIsChangedThereWhateverThePathNames) {
+  const std::string org = NewOrganisation();
+  const std::string monitor = "/admin/v1/monitors/" + NewMonitor(org);
+  const std::string delivered = base::Uuid::V7(clock).ToString();
+  NewAttempt(delivered, org, 1, "true, 204, null, null, 2000");
+  const Json why{{"reason", "late"}};
+  const Json person{{"email", "ann@acme.example"}, {"org_id", org}, {"reason", "late"}};
+  const std::vector<std::pair<std::string, Json>> changes{
+      {monitor + "/pause", why},
+      {monitor + "/resume", why},
+      {monitor + "/cancel", why},
+      {monitor + "/trigger", why},
+      {"/admin/v1/deliveries/" + NewDelivery(org, kDead) + "/replay", why},
+      {"/admin/v1/deliveries/" + delivered + "/send", why},
+      {"/admin/v1/deliveries/replay", {{"org_id", org}}},
+      {"/admin/v1/suppressions", person},
+      {"/admin/v1/suppressions/remove", person}};
+  for (const auto& [away, error] :
+       {std::pair("moving_until = now() + interval '1 minute'", "organisation_moving"),
+        std::pair("moving_until = null, lives_at = 'c3'", "organisation_elsewhere")}) {
+    Sql("update organisation set locked = true, " + std::string(away));
+    for (const auto& [path, body] : changes) {
+      const Reply refused = Ask("POST", path, body);
+      EXPECT_EQ(refused.status, 409) << path << refused.raw.body;
+      EXPECT_EQ(refused.body["error"], error) << path;
+    }
+  }
+  EXPECT_EQ(Sql("select count(*) from audit where reason = 'late'"), "0");
+}
+
 TEST_F(Operations, EveryOrganisationsMonitorsAreListedAndFound) {
   const std::string acme = NewOrganisation("Acme");
   const std::string other = NewOrganisation("Other");
