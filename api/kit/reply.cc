@@ -43,7 +43,7 @@ Reply WrongCell(std::string_view cell) {
               {{"error", "wrong_cell"},
                {"message", "this request is for " + domain::CellName(cell) + ": send it there"},
                {"cell", cell}}),
-          {{std::string(kCellHeader), std::string(cell)}}};
+          {{std::string(kCellHeader), std::string(domain::CellWord(cell))}}};
 }
 
 Reply Unavailable(std::string_view message) {

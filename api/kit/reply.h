@@ -52,7 +52,8 @@ Reply Conflict(std::string_view message);
 Reply InvalidCursor();  // 400
 
 // 421: what the request shows was given out by another cell, or its organisation lives there
-// (domain/auth/cell.h). `cell` stands in the body and in the header kCellHeader; empty: the first.
+// (domain/auth/cell.h). Its id stands in the body, empty for the first one, and its word in the
+// header kCellHeader.
 inline constexpr std::string_view kCellHeader = "X-Cell";
 Reply WrongCell(std::string_view cell);
 

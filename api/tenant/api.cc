@@ -132,7 +132,7 @@ struct Api::Impl {
       return;
     }
     const auto& shown = std::get<Credential>(credential);
-    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), &shown)) {
+    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), false)) {
       parts.metrics.AddAuth(NameOf(shown.kind), "elsewhere");
       answer->Send(std::move(*elsewhere));
       return;
@@ -147,7 +147,7 @@ struct Api::Impl {
   // A route of OAuth's protocol, or a signed link: who asks stands in the body, or in the link, so
   // that it is a stranger's until the handler knows.
   void StartWithoutCaller(rest::Match<Call> match, const std::shared_ptr<rest::Answer>& answer) {
-    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), nullptr)) {
+    if (auto elsewhere = NamesAnotherCell(parts, answer->request(), true)) {
       answer->Send(std::move(*elsewhere));
       return;
     }

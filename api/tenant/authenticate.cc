@@ -184,31 +184,25 @@ std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Sessi
 }
 
 std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
-                                            const net::ServerRequest& request,
-                                            const Credential* credential) {
+                                            const net::ServerRequest& request, bool is_link) {
   const std::string& own = parts.config.cell.id;
-  const std::string_view meant = request.Header("x-cell");
-  if (meant != own && domain::IsCellId(meant)) return rest::WrongCell(meant);
-  if (request.query.empty()) return std::nullopt;
+  const auto meant = domain::CellOfWord(request.Header("x-cell"));
+  if (meant && *meant != own) return rest::WrongCell(*meant);
+  if (!is_link || request.query.empty()) return std::nullopt;
   rest::Problems problems;
-  const rest::QueryReader query(request.query, &problems);
-  if (credential == nullptr) {
-    const auto named = query.Text(domain::kCellParameter);
-    if (!named || *named == own || !domain::IsCellId(*named)) return std::nullopt;
-    return rest::WrongCell(*named);
-  }
-  const auto cursor = query.Text("cursor");
-  const std::string_view named = domain::SplitCell(cursor ? std::string_view(*cursor) : "").cell;
-  if (named.empty() || named == own) return std::nullopt;
-  if (named == store::CellOfCredential(credential->text)) return std::nullopt;
-  return rest::WrongCell(named);
+  const auto word = rest::QueryReader(request.query, &problems).Text(domain::kCellParameter);
+  const auto named = word ? domain::CellOfWord(*word) : std::nullopt;
+  if (!named || *named == own) return std::nullopt;
+  return rest::WrongCell(*named);
 }
 
 namespace {
 
 // The cell at which a credential may be good that is not good here; nothing where it is this one.
+// One whose organisation is here was revoked here, or has expired.
 std::optional<rest::Reply> ElsewhereGood(const Dependencies& parts, store::Session& session,
                                          const Credential& credential) {
+  if (store::IsKnownHere(session, credential.text)) return std::nullopt;
   const auto named = store::CellOfCredential(credential.text);
   if (named && *named != parts.config.cell.id) return rest::WrongCell(*named);
   if (credential.kind != Credential::Kind::kApiKey) return std::nullopt;

@@ -51,8 +51,7 @@ rest::Reply AwayReply(const store::OrganisationPlace& place);
 // whose cursor beside `credential`, another cell gave out, with no look at the database. A cursor
 // may be of the cell that the credential names: it has come here with its organisation. Pure.
 std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
-                                            const net::ServerRequest& request,
-                                            const Credential* credential);
+                                            const net::ServerRequest& request, bool is_link);
 
 // Adds the three headers of the limit, where there is one; refuses with a 429 where the principal's
 // minute is used up.

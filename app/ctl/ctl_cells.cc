@@ -116,7 +116,7 @@ std::string WriteCellMap(std::string_view map, const std::vector<CellPort>& cell
                                            seen.at("cell").get<std::string>(), cell.id));
     }
     if (map == "cells") {
-      if (!cell.id.empty()) text += Line(cell.id, cell);
+      text += Line(domain::CellWord(cell.id), cell);
       continue;
     }
     if (by_prefix && !cell.id.empty()) {

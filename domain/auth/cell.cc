@@ -24,6 +24,15 @@ std::string CellName(std::string_view cell) {
   return cell.empty() ? "the first cell" : "cell " + std::string(cell);
 }
 
+std::string_view CellWord(std::string_view cell) {
+  return cell.empty() ? kFirstCell : cell;
+}
+
+std::optional<std::string_view> CellOfWord(std::string_view word) {
+  if (word == kFirstCell) return std::string_view();
+  return IsCellId(word) ? std::optional(word) : std::nullopt;
+}
+
 std::string CellPrefix(std::string_view prefix, std::string_view cell) {
   std::string text(prefix);
   if (!cell.empty()) text.append(cell).append("_");

@@ -25,6 +25,13 @@ bool IsCellId(std::string_view text);
 // What a sentence calls a cell: "the first cell", "cell c2".
 std::string CellName(std::string_view cell);
 
+// What a header or a parameter calls it: its id, or kFirstCell, which no cell can have. So a
+// request can say that it is for the first one, whatever it shows.
+inline constexpr std::string_view kFirstCell = "-";
+std::string_view CellWord(std::string_view cell);
+// The cell that such a word names; nothing where it names none.
+std::optional<std::string_view> CellOfWord(std::string_view word);
+
 // `prefix` with the cell behind it: what everything begins with that the cell gives out.
 std::string CellPrefix(std::string_view prefix, std::string_view cell);
 

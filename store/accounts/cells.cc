@@ -26,6 +26,13 @@ std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key
   });
 }
 
+bool IsKnownHere(Session& session, std::string_view credential) {
+  const std::string hash = base::Sha256(credential);
+  return Read(session, [&](Transaction& tx) {
+    return !tx.Exec<"credential_known">("hash"_a = Bytea(hash)).empty();
+  });
+}
+
 CellCounts CountCell(Session& session, std::string_view cell) {
   return Read(session, [&](Transaction& tx) {
     CellCounts counts;

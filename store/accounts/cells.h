@@ -24,6 +24,9 @@ std::optional<std::string> CellOfOrganisation(Session& session, const base::Uuid
 // The cell of the organisation that took this API key with it when it left this cell.
 std::optional<std::string> CellOfMovedKey(Session& session, std::string_view key);
 
+// Whether this API key or token is one of an organisation whose rows are here, good or not.
+bool IsKnownHere(Session& session, std::string_view credential);
+
 struct CellCounts {
   std::int64_t organisations = 0;
   std::int64_t checks_due = 0;

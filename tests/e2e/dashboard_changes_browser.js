@@ -311,7 +311,7 @@ class Tab extends Console {
     await this.title('Keys');
     await this.page.context().route(/\/(account|dashboard\/(session|sign-in))/, async route => {
       const headers = await route.request().allHeaders();
-      if (/^c[34]$/.test(headers['x-cell'])) return route.continue({headers: {...headers, 'x-cell': ''}});
+      if (/^(c[34]|-)$/.test(headers['x-cell'])) return route.continue({headers: {...headers, 'x-cell': ''}});
       await route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for cell c3', cell: 'c3'}});
     });
     await this.field('Name').fill('too late');
@@ -330,6 +330,11 @@ class Tab extends Console {
     const file = this.page.waitForEvent('download');
     await this.button('As CSV').click();
     assert.equal((await file).suggestedFilename(), 'usage.csv');
+    // To the first cell, which has no name, too.
+    await this.page.context().route('**/dashboard/session', route =>
+      route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for the first cell', cell: ''}}), {times: 1});
+    await this.nav('Keys').click();
+    await this.page.waitForURL(`${this.given.url}/dashboard?cell=-#/keys`);
     // A cookie of another cell than the address names is none.
     await this.page.context().route('**/dashboard/session', route =>
       route.fulfill({status: 421, json: {error: 'wrong_cell', message: 'this request is for the first cell', cell: ''}}));

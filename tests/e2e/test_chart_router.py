@@ -49,7 +49,7 @@ def test_the_router_is_known_to_go_before_it_refuses(objects):
 
 def write_maps(folder):
     """Maps such as `vedette ctl cell-map` prints."""
-    (folder / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
+    (folder / "cells.map").write_text("- cell_\nc2 cell_c2\nc3 cell_c3\n")
     (folder / "prefixes.map").write_text("vd_live_c2_ cell_c2\nvd_live_c3_ cell_c3\nvd_live_Ab12cd cell_c3\n")
     (folder / "organisations.map").write_text("acme cell_c2\n")
 

@@ -266,7 +266,7 @@ def test_a_second_cell_stands_beside_the_first(vedette, postgres, on_path, tmp_p
     """
     said = run_beside(page, script, tmp_path)
     assert '"cell": "c2"' in said
-    assert (maps / "cells.map").read_text() == "c2 cell_c2\n"
+    assert (maps / "cells.map").read_text() == "- cell_\nc2 cell_c2\n"
     assert "vd_live_c2_ cell_c2" in (maps / "prefixes.map").read_text()
     assert page.samples() == {"second", "name", "maps"}
     postgres.drop(name)

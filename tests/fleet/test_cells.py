@@ -231,7 +231,7 @@ def shipped_haproxy(tmp_path):
     own = free_port()
     (tmp_path / "haproxy.cfg").write_text(text.replace("127.0.0.1:8080", f"127.0.0.1:{own}"))
     prefixes = "".join(f"{begin}{cell}_ cell_{cell}\n" for cell in CELLS[1:] for begin in ("vd_live_", "vd_at_", "vd_ses_"))
-    (tmp_path / "cells.map").write_text("c2 cell_c2\nc3 cell_c3\n")
+    (tmp_path / "cells.map").write_text("- cell_\nc2 cell_c2\nc3 cell_c3\n")
     (tmp_path / "prefixes.map").write_text(prefixes + "c2. cell_c2\nc3. cell_c3\nvd_live_Ab12cd cell_c3\nvd_live_c2_Yy9999 cell_\n")
     (tmp_path / "organisations.map").write_text("acme cell_c2\nother cell_\n")
     process = subprocess.Popen([*ENDS_WITH_US, "/usr/sbin/haproxy", "-db", "-f", tmp_path / "haproxy.cfg"],
@@ -275,6 +275,7 @@ def test_haproxy_as_it_is_shipped_goes_by_what_a_request_shows(shipped_haproxy):
     assert ask("/monitors?cursor=c2.AbC") == "c2"
     assert ask("/monitors?cursor=c3.AbC", x_api_key="vd_live_c2_" + tail) == "c2", "the key comes before the cursor"
     assert ask(x_cell="c3", x_api_key="vd_live_c2_" + tail) == "c3", "what a 421 says comes before all else"
+    assert ask(x_cell="-", cookie="__Host-vedette=vd_ses_c2_" + tail) == ask("/dashboard/session?cell=-", x_api_key="vd_live_c2_" + tail) == ""
     assert ask(x_cell="nonsense", x_api_key="vd_live_c2_" + tail) == "c2"
 
 

@@ -3,7 +3,7 @@
 
 export const ANSWER_MS_MAX = 20000;  // of what is only read
 
-// The cell that the page's link names; a router goes by it before anybody is signed in.
+// The word of the cell that the page's link names; a router goes by it before anybody is signed in.
 const cell = new URLSearchParams(location.search).get('cell');
 
 export class Refused extends Error {
@@ -24,8 +24,11 @@ export const session = {
   may: role => ['viewer', 'member', 'owner'].indexOf(session.now?.role) >= ['viewer', 'member', 'owner'].indexOf(role),
 };
 
-function dashboardOf(cell) {
-  return `${location.origin}/dashboard${cell ? `?cell=${encodeURIComponent(cell)}` : ''}${location.hash}`;
+// What a link and a header call the cell that an answer names (domain/auth/cell.h): the first one, too, whose answers name none.
+const wordOf = named => named || '-';
+
+function dashboardOf(named) {
+  return `${location.origin}/dashboard${query({cell: wordOf(named)})}${location.hash}`;
 }
 
 function reason(status, body) {
@@ -73,8 +76,8 @@ const never = () => new Promise(() => {});
 
 // Goes to the page of the cell that a 421 names; false where this is its page.
 function goTo(named) {
-  if (typeof named !== 'string' || named === (cell ?? '')) return false;
-  location.replace(`${location.pathname}${query({cell: named})}${location.hash}`);
+  if (typeof named !== 'string' || wordOf(named) === cell) return false;
+  location.replace(`${location.pathname}${query({cell: wordOf(named)})}${location.hash}`);
   return true;
 }
 

@@ -40,6 +40,8 @@ TEST(Cell, ACursorIsTakenApartAsItWasPutTogether) {
 TEST(Cell, ALinkNamesACellThatIsNotTheFirst) {
   EXPECT_EQ(CellQuery(""), "");
   EXPECT_EQ(CellQuery("c2"), "&cell=c2");
+  for (const char* cell : {"", "c2"}) EXPECT_EQ(CellOfWord(CellWord(cell)), cell);
+  for (const char* word : {"", "--", "C2"}) EXPECT_EQ(CellOfWord(word), std::nullopt) << word;
 }
 
 }  // namespace
