@@ -264,6 +264,9 @@ struct Api::Impl {
     try {
       return route.handler(call);
     } catch (const store::OrganisationAway& away) {
+      if (route.access == rest::Access::kSignedLink && route.method == "GET") {
+        return LinkAway(work->answer->request(), away.place());
+      }
       return AwayReply(away.place());
     }
   }

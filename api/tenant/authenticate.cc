@@ -274,6 +274,22 @@ rest::Reply AwayReply(const store::OrganisationPlace& place) {
   return place.lives_at ? rest::WrongCell(*place.lives_at) : OrganisationMoves(*place.moving_until);
 }
 
+rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place) {
+  rest::Reply reply = AwayReply(place);
+  if (!place.lives_at) return reply;
+  reply.status = 307;
+  std::string target = "?";
+  std::string_view left = request.query;
+  while (!left.empty()) {
+    const std::string_view one = left.substr(0, left.find('&'));
+    left.remove_prefix(std::min(one.size() + 1, left.size()));
+    if (one.substr(0, one.find('=')) != domain::kCellParameter) target.append(one).append("&");
+  }
+  target.append(domain::kCellParameter).append("=").append(domain::CellWord(*place.lives_at));
+  reply.headers.emplace_back("Location", std::move(target));
+  return reply;
+}
+
 // An organisation that is locked for a move reads, and writes afterwards.
 void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
   if (!caller.organisation_moving_until || route.method == "GET") return;

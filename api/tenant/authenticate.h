@@ -47,9 +47,12 @@ std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Sessi
 rest::Reply OrganisationMoves(base::Timestamp until);
 // What the store's OrganisationAway comes to: the 421 or that 503.
 rest::Reply AwayReply(const store::OrganisationPlace& place);
-// The 421 of a request that says by kCellHeader that it is for another cell, or whose link, or
-// whose cursor beside `credential`, another cell gave out, with no look at the database. A cursor
-// may be of the cell that the credential names: it has come here with its organisation. Pure.
+// The same to a link that is read: who opens it knows no 421, and is led to the other cell by a
+// 307.
+rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place);
+// The 421 of a request that says by kCellHeader that it is for another cell, or that is a link
+// which another cell gave out, with no look at the database. A cursor is sent nowhere: it comes
+// along with the credential beside it, which may have moved. Pure.
 std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
                                             const net::ServerRequest& request, bool is_link);
 

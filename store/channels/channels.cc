@@ -9,6 +9,7 @@
 #include "store/channels/recipients_sql.h"
 #include "store/channels/told_event.h"
 #include "store/endpoint_sql.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -229,9 +230,11 @@ std::optional<domain::Feed> ReadFeed(Session& session, const base::Uuid& id) {
     feed.channel_id = id;
     base::Uuid org_id;
     std::vector<domain::NotificationType> types;
+    OrganisationPlace place;
     Columns(found[0]).Into("org_id"_a = &org_id, "name"_a = &feed.name, "events"_a = &types,
                            "include_values"_a = &feed.include_values,
-                           "created_at"_a = &feed.created_at);
+                           "created_at"_a = &feed.created_at, "lives_at"_a = &place.lives_at);
+    CheckIsHere(place);
     for (const auto& row :
          tx.Exec<"channel_feed_events">("id"_a = id, "org_id"_a = org_id,
          "types"_a = EventsOf(types), "monitors_max"_a = domain::kFeedMonitorsMax,

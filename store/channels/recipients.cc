@@ -2,6 +2,7 @@
 
 #include "domain/monitor/enums.h"
 #include "store/channels/recipients_sql.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -67,13 +68,30 @@ std::map<base::Uuid, std::vector<domain::MailAddress>> ReadRecipients(
   });
 }
 
+namespace {
+
+// Before its row is locked: a move locks the organisation first.
+void HoldOrganisationOf(Transaction& tx, const base::Uuid& id) {
+  const auto org_id = ReadFirst<base::Uuid>(tx.Exec<"recipient_org">("id"_a = id));
+  if (org_id) HoldHere(tx, *org_id);
+}
+
+}  // namespace
+
+void CheckRecipientIsHere(Session& session, const base::Uuid& id) {
+  InTransaction(session, [&](Transaction& tx) { HoldOrganisationOf(tx, id); });
+}
+
 bool ConfirmRecipient(Session& session, const base::Uuid& id) {
-  return InTransaction(
-      session, [&](Transaction& tx) { return !tx.Exec<"recipient_confirm">("id"_a = id).empty(); });
+  return InTransaction(session, [&](Transaction& tx) {
+    HoldOrganisationOf(tx, id);
+    return !tx.Exec<"recipient_confirm">("id"_a = id).empty();
+  });
 }
 
 bool UnsubscribeRecipient(Session& session, const base::Uuid& id) {
   return InTransaction(session, [&](Transaction& tx) {
+    HoldOrganisationOf(tx, id);
     return !tx.Exec<"recipient_unsubscribe">("id"_a = id).empty();
   });
 }

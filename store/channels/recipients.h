@@ -18,8 +18,10 @@ namespace vedette::store {
 std::map<base::Uuid, std::vector<domain::MailAddress>> ReadRecipients(
     Session& session, const base::Uuid& org_id, const std::vector<base::Uuid>& channel_ids);
 
-// What its owner does by a link. False where there is no such recipient, or, of a confirmation, one
-// who left or was refused.
+// What its owner does by a link, and whether he could: they throw OrganisationAway (store/place.h),
+// since the other cell would go on telling him. False where there is no such recipient, or, of a
+// confirmation, one who left or was refused.
+void CheckRecipientIsHere(Session& session, const base::Uuid& id);
 bool ConfirmRecipient(Session& session, const base::Uuid& id);
 bool UnsubscribeRecipient(Session& session, const base::Uuid& id);
 

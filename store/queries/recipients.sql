@@ -53,6 +53,9 @@ join recipient a on a.id = given.id
 where c.id = any (@channel_ids::uuid[]) and c.org_id = @org_id
 order by c.id, given.n
 
+-- name: recipient_org
+select org_id from recipient where id = @id
+
 -- name: recipient_confirm
 update recipient set status = :recipient_confirmed, status_reason = null
 where id = @id and status in (:recipient_unconfirmed, :recipient_confirmed) and address is not null

@@ -58,6 +58,7 @@ rest::Handled OpenMailLink(Call& call) {
   const auto opened = Open(call);
   if (!opened) return NoLink();
   if (opened->link == MailLink::kConfirm) return Confirm(call, opened->id);
+  store::CheckRecipientIsHere(call.session(), opened->id);
   return Page("Unsubscribe", "You will not be told anything any more.", true);
 }
 

@@ -146,6 +146,39 @@ TEST_F(AtCell, AClientWhoseOrganisationMovesAsksAgainWithTheSameAssertion) {
   EXPECT_EQ(AskToken(assertion).status, 200);
 }
 
+TEST_F(AtCell, AKeyThatWasRevokedOrHasExpiredHereIsNotSentBackToWhereItWasMade) {
+  LivesAt(acme.org_id, "c2");
+  const Headers with_cursor{{"x-api-key", acme.key}};  // one of the first cell
+  Sql("update api_key set expires_at = now() - interval '1 s'");
+  EXPECT_EQ(Ask("GET", "/monitors?cursor=c3.AbCd", with_cursor).status, 401);
+  Sql("update api_key set expires_at = null, revoked_at = now()");
+  EXPECT_EQ(Ask("GET", "/monitors").status, 401);
+  const std::string session = NewSession("ada");
+  Sql("update access_token set expires_at = now() - interval '1 s'");
+  EXPECT_EQ(Ask("GET", "/monitors", Bearer(session)).status, 401);
+}
+
+TEST_F(AtCell, AFeedIsReadUnderTheLockOfAMoveAndLeadsToTheOtherCellAfterwards) {
+  const std::string feed = Ask("POST", "/channels", Json{{"name", "f"}, {"kind", "feed"}})
+                               .body["target"]["url"]
+                               .get<std::string>();
+  const std::string path = feed.substr(feed.find("/channels/"));
+  ASSERT_THAT(path, HasSubstr("&cell=c2"));
+  ASSERT_EQ(Ask("GET", path).status, 200);
+  Sql("update organisation set locked = true, moving_until = now() + interval '1 minute'");
+  EXPECT_EQ(Ask("GET", path).status, 200);
+  for (const char* cell : {"c3", ""}) {
+    Sql(std::string("update organisation set moving_until = null, lives_at = '") + cell + "'");
+    const Reply gone = Ask("GET", path);
+    EXPECT_EQ(gone.status, 307) << gone.raw.body;
+    const std::string token = path.substr(path.find('?'), path.find("&cell") - path.find('?'));
+    EXPECT_EQ(gone.Header("Location"), token + "&cell=" + (*cell ? cell : "-"));
+    EXPECT_EQ(gone.body["cell"], cell);
+  }
+  Sql("update organisation set lives_at = null");
+  EXPECT_EQ(Ask("GET", path).status, 404) << "locked by its operator";
+}
+
 // What replication brings is taken where it is newer, whatever the order.
 TEST_F(AtCell, TheDirectoryTakesTheNewerRow) {
   LivesAt(acme.org_id, "c2");

@@ -99,6 +99,28 @@ TEST_F(ApiChannelMail, WhoLeftStaysSoAndIsNotKeptByName) {
   EXPECT_EQ(Sql("select count(*) from recipient where address is not null"), "0");
 }
 
+TEST_F(ApiChannelMail, ALinkDoesNothingAtACellThatTheOrganisationHasLeft) {
+  Make({"ann@acme.example"});
+  const std::string confirm = LinkOf("ann@acme.example", MailLink::kConfirm);
+  const std::string leave = LinkOf("ann@acme.example", MailLink::kUnsubscribe);
+  const std::string row = Sql("select r::text from recipient r");
+  Sql("update organisation set locked = true, moving_until = now() + interval '1 minute'");
+  for (const char* method : {"GET", "POST"}) {
+    for (const std::string& link : {confirm, leave}) {
+      EXPECT_EQ(Ask(method, link).error(), "organisation_moving") << method << link;
+    }
+  }
+  Sql("update organisation set moving_until = null, lives_at = 'c3'");
+  for (const std::string& link : {confirm, leave}) {
+    EXPECT_EQ(Ask("GET", link).status, 307);
+    EXPECT_EQ(Ask("GET", link).Header("Location"), link.substr(link.find('?')) + "&cell=c3");
+    const Reply posted = Ask("POST", link);  // RFC 8058 wants no redirect
+    EXPECT_EQ(posted.status, 421);
+    EXPECT_EQ(posted.body["cell"], "c3");
+  }
+  EXPECT_EQ(Sql("select r::text from recipient r"), row);
+}
+
 TEST_F(ApiChannelMail, AChangeOfAddressesAsksTheNewAndForgetsTheOld) {
   const std::string channel = Make({"ann@acme.example"}).body["id"];
   Ask("GET", LinkOf("ann@acme.example", MailLink::kConfirm));
