@@ -26,6 +26,7 @@ store::LookupView FindJob(Call& call) {
 
 rest::Reply StatusReply(const Dependencies& parts, store::Session& session,
                         const store::LookupView& view) {
+  CheckJobIsHere(session, view.job.org_id, view.job.status_reason);
   base::Json status = StatusJson(view, parts.config.cents_per_credit);
   const bool has_findings =
       view.job.kind == domain::JobKind::kInvestigation && view.job.finished_at.has_value();

@@ -20,6 +20,7 @@
 #include "domain/money/money.h"
 #include "domain/workflow/lookup_result.h"
 #include "store/jobs/read.h"
+#include "store/place.h"
 
 namespace vedette::api {
 namespace {
@@ -77,6 +78,12 @@ domain::EndedLookup EndedLookupOf(const store::LookupView& view) {
   return ended;
 }
 
+void CheckJobIsHere(store::Session& session, const base::Uuid& org_id,
+                    const std::optional<std::string>& status_reason) {
+  constexpr std::string_view kMoved = "moved";  // move_close_jobs in store/queries/org_moves.sql
+  if (status_reason == kMoved) store::CheckIsHere(session, org_id);
+}
+
 base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
   const store::JobView& job = view.job;
   base::Json json{{"task_id", job.id.ToString()},
@@ -120,6 +127,7 @@ rest::Reply ResultReply(const Dependencies& parts, store::Session& session,
                         const store::Scope& scope, const base::Uuid& job_id) {
   const auto view = store::GetLookup(session, scope, job_id);
   if (!view) return rest::NotFound("task");
+  CheckJobIsHere(session, view->job.org_id, view->job.status_reason);
   return rest::JsonReply(200,
                          domain::WaitedResult(EndedLookupOf(*view), parts.config.cents_per_credit));
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/kit/reply.h"
@@ -34,6 +35,11 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit);
 
 // The result of a job that has ended.
 domain::EndedLookup EndedLookupOf(const store::LookupView& view);
+
+// Throws OrganisationAway (store/place.h) where the job looks cancelled since its organisation has
+// moved: it goes on at the other cell, which charges it.
+void CheckJobIsHere(store::Session& session, const base::Uuid& org_id,
+                    const std::optional<std::string>& status_reason);
 
 // What the routes that start, show and end jobs have in common.
 

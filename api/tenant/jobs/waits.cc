@@ -9,6 +9,7 @@
 
 #include "api/kit/answer.h"
 #include "api/kit/reply.h"
+#include "api/tenant/authenticate.h"
 #include "base/assert.h"
 #include "base/fair_share.h"
 #include "base/json.h"
@@ -16,6 +17,7 @@
 #include "config/server_config.h"
 #include "store/async.h"
 #include "store/jobs/read.h"
+#include "store/place.h"
 
 namespace vedette::api {
 namespace {
@@ -125,12 +127,17 @@ std::string_view OutcomeName(WaitEnd end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
-// A 503 of a wait: the job goes on, and the client may ask for it by its id.
-rest::Reply Broken(std::string_view code, std::string_view message, const base::Uuid& job_id) {
-  rest::Reply reply = rest::Unavailable(code, message);
-  reply.body = base::DumpJson(
-      base::Json{{"error", code}, {"message", message}, {"task_id", job_id.ToString()}});
+// The job goes on, and the client may ask for it by its id.
+rest::Reply NamingJob(rest::Reply reply, const base::Uuid& job_id) {
+  base::Json body = base::ParseJsonOrThrow(reply.body);
+  body["task_id"] = job_id.ToString();
+  reply.body = base::DumpJson(body);
   return reply;
+}
+
+// A 503 of a wait.
+rest::Reply Broken(std::string_view code, std::string_view message, const base::Uuid& job_id) {
+  return NamingJob(rest::Unavailable(code, message), job_id);
 }
 
 }  // namespace
@@ -289,7 +296,11 @@ void Waits::Give(const std::shared_ptr<Waiter>& waiter, WaitEnd end) {
       rest::Serve(
           pool_, wait.org_id, waiter->answer,
           [waiter, end](store::Session& session) -> rest::Handled {
-            return waiter->wait.reply(session, end);
+            try {
+              return waiter->wait.reply(session, end);
+            } catch (const store::OrganisationAway& away) {
+              return NamingJob(AwayReply(away.place()), waiter->wait.job_id);
+            }
           },
           [waiter](const store::Failure& failure) {
             if (failure.kind == store::Failure::Kind::kFault) {

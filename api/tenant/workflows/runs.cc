@@ -98,6 +98,7 @@ rest::Handled ShowLiveStatus(Call& call) {
   const auto blocks = store::ReadJobBlocks(call.session(), *id);
   const domain::RunGraph graph = domain::ReadRunGraph(run->params_json);
   if (blocks.size() != graph.blocks.size()) return rest::NotFound("run");  // just forgotten
+  CheckJobIsHere(call.session(), run->run.org_id, run->run.status_reason);
   return rest::JsonReply(200, LiveStatusJson(run->run, graph, blocks));
 }
 

@@ -61,6 +61,18 @@ TEST_F(ApiWaits, AWaitedCallIsAnsweredOnceItsJobIsRecorded) {
   EXPECT_THAT(metrics.Expose(), HasSubstr("route=\"wait /find-email\""));
 }
 
+TEST_F(ApiWaits, WhoWaitsForAJobThatHasMovedIsToldWhereAndItsName) {
+  const auto waited = Send("/find-email", One());
+  const std::string job = JobOf(1);
+  Sql("update organisation set locked = true, lives_at = 'c3'");
+  EndAs(job, domain::JobStatus::kCancelled, "moved");
+  const Reply reply = Take(waited);
+  EXPECT_EQ(reply.status, 421) << reply.raw.body;
+  EXPECT_EQ(reply.Header("X-Cell"), "c3");
+  EXPECT_EQ(reply.body["cell"], "c3");
+  EXPECT_EQ(reply.body["task_id"], job);
+}
+
 TEST_F(ApiWaits, AnEndFromElsewhereIsARowWithThatError) {
   int jobs = 0;
   for (const auto& [status, error] : {std::pair(domain::JobStatus::kCancelled, "cancelled"),
