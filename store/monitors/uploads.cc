@@ -16,6 +16,7 @@
 #include "store/audit.h"
 #include "store/monitors/control.h"
 #include "store/monitors/rows.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -68,6 +69,8 @@ std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& 
                                             std::int64_t row_count, int part_count,
                                             const base::Clock& clock, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
+    const auto org_id = ReadFirst<base::Uuid>(tx.Exec<"upload_org">("upload_id"_a = upload_id));
+    if (!org_id || !HoldHere(tx, *org_id)) return std::optional<base::Timestamp>();
     const auto expires_at = ReadFirst<base::Timestamp>(
         tx.Exec<"upload_finish">("upload_id"_a = upload_id, "columns"_a = columns,
                                  "row_count"_a = row_count, "part_count"_a = part_count));

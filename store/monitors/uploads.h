@@ -39,7 +39,8 @@ struct UploadPart {
 // the organisation's unused files, with this part.
 std::int64_t AddUploadPart(Session& session, const base::Uuid& upload_id, const UploadPart& part);
 
-// When it expires. Empty when there is no such upload any more, and then nothing is audited.
+// When it expires. Empty when there is no such upload any more, and then nothing is audited. Throws
+// OrganisationAway (store/place.h): a file may take longer than a move.
 std::optional<base::Timestamp> FinishUpload(Session& session, const base::Uuid& upload_id,
                                             const std::vector<std::string>& columns,
                                             std::int64_t row_count, int part_count,

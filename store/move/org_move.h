@@ -52,8 +52,10 @@ struct MoveOptions {
   // How long what is under way may take to end before the lock, and under it.
   std::chrono::milliseconds drain_max{std::chrono::minutes(5)};
   std::chrono::milliseconds standstill_max{std::chrono::seconds(30)};
-  // How long everything has to have stood still, as seen, before it counts.
-  std::chrono::milliseconds quiet{1'000};
+  // How long everything has to have stood still, as seen, before it counts: longer than a request
+  // is served without being authenticated again (kAuthenticationAgeMax in api/tenant/api.cc), so
+  // that none is let in that has not seen the lock.
+  std::chrono::milliseconds quiet{2'500};
   // The old side's rows are removed no sooner after the switch.
   std::chrono::seconds grace{std::chrono::hours(24)};
   // Remove takes with it what somebody has written there after the switch.

@@ -14,6 +14,9 @@ update upload set bytes = bytes + @size where id = @upload_id returning org_id
 insert into upload_part (upload_id, part, first_line, row_count, text)
 values (@upload_id, @part, @first_line, @row_count, @text)
 
+-- name: upload_org
+select org_id from upload where id = @upload_id
+
 -- name: upload_finish
 update upload set finished_at = now(), columns = @columns, row_count = @row_count, part_count = @part_count
 where id = @upload_id and finished_at is null

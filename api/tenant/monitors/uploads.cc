@@ -12,6 +12,7 @@
 #include "api/kit/answer.h"
 #include "api/kit/body.h"
 #include "api/kit/reply.h"
+#include "api/tenant/authenticate.h"
 #include "api/tenant/call.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/multipart.h"
@@ -19,6 +20,7 @@
 #include "config/parts.h"
 #include "domain/monitor/row_values.h"
 #include "domain/text/csv.h"
+#include "store/place.h"
 
 // An upload is taken piece by piece as it arrives: each piece is validated and stored by a job of
 // its own, and the next one asked for afterwards, so that neither a slow client nor a large file
@@ -272,7 +274,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     }
   }
 
-  // What is refused takes the upload with it.
+  // What is refused takes the upload with it, unless it is the move's.
   template <typename Work>
   void OrGiveUp(store::Session& session, const Work& work) {
     try {
@@ -280,6 +282,8 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     } catch (const rest::Refusal& refusal) {
       store::DeleteUpload(session, upload_id_);
       answer_->Send(refusal.reply());
+    } catch (const store::OrganisationAway& away) {
+      answer_->Send(AwayReply(away.place()));
     }
   }
 

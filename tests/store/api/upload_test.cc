@@ -9,6 +9,7 @@
 #include "config/limits_config.h"
 #include "store/fleet/maintenance.h"
 #include "store/monitors/uploads.h"
+#include "store/place.h"
 #include "tests/store/support/tenant_support.h"
 
 namespace vedette::test {
@@ -61,6 +62,21 @@ std::string Numbered(int rows) {
   std::string csv = "domain,price,note\n";
   for (int i = 0; i < rows; ++i) csv += std::to_string(i) + ".example," + std::to_string(i) + ",\n";
   return csv;
+}
+
+TEST_F(ApiUpload, AFileThatEndsDuringOrAfterAMoveIsNotTaken) {
+  const auto id = store::BeginUpload(session, clock, *base::Uuid::Parse(acme.org_id),
+                                     {std::chrono::hours(1), 100, std::int64_t{1} << 30});
+  store::AddUploadPart(session, *id, {0, 1, 1, "a.example\n"});
+  const auto finish = [&] {
+    return store::FinishUpload(session, *id, {"domain"}, 1, 1, clock, store::AuditEntry{});
+  };
+  for (const char* away : {"moving_until = now() + interval '1 minute'", "lives_at = 'c3'"}) {
+    Sql(std::string("update organisation set locked = true, ") + away);
+    EXPECT_THROW(finish(), store::OrganisationAway) << away;
+    Sql("update organisation set locked = false, moving_until = null, lives_at = null");
+  }
+  EXPECT_TRUE(finish().has_value());
 }
 
 TEST_F(ApiUpload, FileBecomesAMonitorThatStartsThenIsActive) {
