@@ -2,9 +2,14 @@
 -- What DeliveryView is read from: of a delivery d with its endpoint e, or of the attempt that delivered it.
 d.id, :delivery_state as state, d.type, d.org_id, d.monitor_id, d.row_id, d.job_id, d.channel_id, d.event_group_id,
   d.attempts,
-  case when d.state :are_pending and d.lease_token is null then greatest(d.available_at, e.available_at) end
-    as next_attempt_at,
+  :delivery_next_attempt as next_attempt_at,
   d.last_error, d.created_at, :receiver_fails as receiver_fails
+
+-- fragment: delivery_next_attempt
+-- The next attempt at a delivery d with its endpoint e, without the years for which a move has put it off.
+case when d.state :are_pending and d.lease_token is null
+     then greatest(d.available_at - case when d.available_at > now() + :move_far_from then :move_far else interval '0' end,
+                   e.available_at) end
 
 -- fragment: delivered_view
 delivery_id as id, :delivery_delivered as state, type, org_id, monitor_id, row_id, job_id, channel_id,

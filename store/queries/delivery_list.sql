@@ -1,8 +1,7 @@
 -- name: delivery_list_monitor
 -- By the index of deliveries by monitor and id, whatever else there is.
 select d.id, :delivery_state as state, d.type, d.row_id, d.channel_id, d.event_group_id, d.attempts,
-       case when d.state :are_pending and d.lease_token is null then greatest(d.available_at, e.available_at) end
-         as next_attempt_at,
+       :delivery_next_attempt as next_attempt_at,
        d.last_error, d.created_at, :receiver_fails as receiver_fails
 from delivery d
 left join endpoint e on e.id = d.endpoint_id
@@ -17,8 +16,7 @@ limit @limit
 select t.*, p.address as recipient
 from (
   (select d.id, :delivery_state as state, d.type, d.row_id, d.channel_id, d.event_group_id, d.attempts,
-          case when d.state :are_pending and d.lease_token is null then greatest(d.available_at, e.available_at) end
-            as next_attempt_at,
+          :delivery_next_attempt as next_attempt_at,
           d.last_error, d.created_at, :receiver_fails as receiver_fails, d.recipient_id,
           d.monitor_id = d.channel_id as names_channel
    from delivery d

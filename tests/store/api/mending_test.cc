@@ -207,6 +207,10 @@ TEST_F(ApiMending, AnOwnerSeesWhatADeliveryWaitsForAndUntilWhen) {
   EXPECT_EQ(shown()["waiting_for"], "signing_secret");
   Sql("update delivery set last_error = 'timeout: no answer' returning 1");
   EXPECT_EQ(shown()["waiting_for"], "retry");
+  const Json next = shown()["next_attempt_at"];
+  Sql("update delivery set available_at = available_at + interval '876000 hours' returning 1");
+  EXPECT_EQ(shown()["next_attempt_at"], next) << "a move has put it off";
+  Sql("update delivery set available_at = available_at - interval '876000 hours' returning 1");
   Sql("update endpoint set failures = 5, available_at = now() + interval '30 seconds' returning 1");
   EXPECT_EQ(shown()["waiting_for"], "receiver");
   EXPECT_EQ(shown()["next_attempt_at"], until()) << "no sooner than its receiver is tried";
