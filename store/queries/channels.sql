@@ -131,7 +131,7 @@ where c.id = u.id
 select c.org_id, c.name, c.events, c.include_values, c.created_at, o.lives_at
 from channel c
 join organisation o on o.id = c.org_id
-where c.id = @id and c.kind = @kind and (not o.locked or o.moving_until is not null or o.lives_at is not null)
+where c.id = @id and c.kind = @kind and (not o.locked or o.lives_at is not null or (:answered_until) is not null)
 
 -- name: channel_feed_events
 -- The newest changes and failed checks of the monitors that name the channel; of so many monitors the newest ones, and of
