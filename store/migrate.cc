@@ -28,8 +28,6 @@ constexpr int kTriesMax = 60;
 constexpr std::chrono::milliseconds kBetweenTries{500};
 constexpr std::string_view kLockNotAvailable = "55P03";
 constexpr const char* kReadOnly = "25006";
-constexpr std::string_view kNotAllowed = "42501";
-constexpr std::string_view kDeadlock = "40P01";
 
 int VersionOf(std::string_view file) {
   int version = 0;
@@ -100,8 +98,12 @@ bool ApplyBesideAFleet(const Migration& migration, pqxx::connection& connection,
 }
 
 // What an operator does about the failure; empty where only the failure itself says it.
-std::string_view WhatToDo(std::string_view sqlstate) {
-  if (sqlstate == kLockNotAvailable || sqlstate == kDeadlock) {
+std::string_view WhatToDo(const pqxx::failure& error) {
+  // Those that have types of their own come without a state.
+  const auto* refused = dynamic_cast<const pqxx::sql_error*>(&error);
+  const std::string sqlstate = refused != nullptr ? refused->sqlstate() : "";
+  if (sqlstate == kLockNotAvailable ||
+      dynamic_cast<const pqxx::deadlock_detected*>(&error) != nullptr) {
     return "other sessions have held a table that it needs for a minute. `select pid, now() - "
            "xact_start, query from pg_stat_activity order by xact_start limit 5` shows the oldest: "
            "wait until they end, or end them with pg_terminate_backend, and run `vedette migrate` "
@@ -111,7 +113,7 @@ std::string_view WhatToDo(std::string_view sqlstate) {
     return "the database takes no changes (a standby, or default_transaction_read_only): let "
            "[database] url lead to the primary, and run `vedette migrate` again";
   }
-  if (sqlstate == kNotAllowed) {
+  if (dynamic_cast<const pqxx::insufficient_privilege*>(&error) != nullptr) {
     return "the user of [database] url may not do this: run `vedette migrate` as the owner of the "
            "database and its tables";
   }
@@ -123,8 +125,8 @@ int ApplyMissing(pqxx::connection& connection, base::Logger& log) {
   for (const Migration& migration : Migrations()) {
     try {
       if (!ApplyBesideAFleet(migration, connection, log)) continue;
-    } catch (const pqxx::sql_error& error) {
-      const std::string_view what = WhatToDo(error.sqlstate());
+    } catch (const pqxx::failure& error) {
+      const std::string_view what = WhatToDo(error);
       if (what.empty()) throw;
       const std::string_view why = error.what();
       throw std::runtime_error(fmt::format("migration {} is not applied: {} ({})", migration.file,
