@@ -294,7 +294,7 @@ TEST_F(Sessions, TheLastOwnerStays) {
   const std::string users = "/admin/v1/orgs/" + id + "/users/";
   Sql("insert into org_user (org_id, user_id, role) values ('" + id +
       "', 'eve@example.com', 2), ('" + id + "', 'bob@example.com', 1) returning 1");
-  EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").error(), "last_owner");
+  EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").body["error"], "last_owner");
   EXPECT_EQ(Ask("DELETE", users + "bob%40example.com").status, 204);
   Sql("update org_user set role = 1 returning 1");
   EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").status, 204);
