@@ -571,6 +571,7 @@ void Service::Stop() {
     s.stage = started ? Impl::Stage::kDraining : Impl::Stage::kLeaving;
   }
   s.log.Info("draining", {});
+  if (s.api_role) s.api_role->Leave();
   std::this_thread::sleep_for(s.config.health.drain_delay_ms);
   if (s.api_role) s.api_role->Stop();
   if (started) {

@@ -217,7 +217,7 @@ void HttpConnection::AcceptHeader(std::string_view header) {
   ServerRequest& request = parser_->request();
   framing_ = request.method == "HEAD" ? Framing::kHeaderOnly : Framing::kPlain;
   version_ = parser_->http_1_0() ? Version::kHttp10 : Version::kHttp11;
-  if (!parser_->keep_alive() || host_.draining()) {
+  if (!parser_->keep_alive() || host_.leaving()) {
     after_ = AfterAnswering::kClose;
   }
   body_bytes_max_ = host_.service().BodyBytesMax(request.method, request.path);
@@ -604,7 +604,7 @@ void HttpConnection::BeginHeader(int status,
                                  const std::vector<std::pair<std::string, std::string>>& headers) {
   gone_then_ = nullptr;
   const bool unread = body_ == BodyState::kUnasked || body_ == BodyState::kTaken;
-  if (host_.draining() || unread) {
+  if (host_.leaving() || unread) {
     after_ = AfterAnswering::kClose;
   }
   const auto reason =

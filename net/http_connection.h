@@ -42,6 +42,7 @@ class ConnectionHost {
   virtual const std::shared_ptr<Mailbox>& mailbox() const = 0;
   virtual std::string_view date() = 0;  // of now, as the Date header has it
   virtual bool draining() const = 0;
+  virtual bool leaving() const = 0;  // or draining: an answer is its connection's last
   // A buffer into which any connection may read what is thrown away.
   virtual boost::asio::mutable_buffer scratch() = 0;
   // An idle connection waits for a request's first byte and may be closed for a new one.

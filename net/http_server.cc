@@ -83,13 +83,16 @@ struct HttpServer::Impl final : ConnectionHost {
 
   ~Impl() override { Stop(); }
 
+  enum class Stage { kServing, kLeaving, kDraining, kStopped };  // http_server.h
+
   // ConnectionHost.
   const config::HttpServerConfig& config() const override { return config_; }
   const std::vector<Cidr>& trusted_proxies() const override { return trusted_proxies_; }
   HttpService& service() override { return service_; }
   const base::Logger& log() const override { return log_; }
   const std::shared_ptr<Mailbox>& mailbox() const override { return mailbox_; }
-  bool draining() const override { return draining_; }
+  bool draining() const override { return stage_ >= Stage::kDraining; }
+  bool leaving() const override { return stage_ >= Stage::kLeaving; }
   asio::mutable_buffer scratch() override { return asio::buffer(scratch_); }
   std::string_view date() override;
   void SetIdle(HttpConnection& connection, bool idle) override;
@@ -97,6 +100,7 @@ struct HttpServer::Impl final : ConnectionHost {
 
   void Listen();
   void Start();
+  void Leave();
   void Stop();
   void RunThread();
   void Accept();
@@ -127,8 +131,7 @@ struct HttpServer::Impl final : ConnectionHost {
   Connections busy_;
   Connections idle_;  // the longest idle first
   std::array<char, kBodyReadBytes> scratch_;
-  bool draining_ = false;
-  bool stopped_ = false;
+  Stage stage_ = Stage::kServing;
   std::time_t date_second_ = 0;
   std::string date_;
 };
@@ -183,7 +186,7 @@ void HttpServer::Impl::Remove(HttpConnection& connection) {
     slot.listed = false;
     (slot.idle ? idle_ : busy_).erase(slot.at);
   }
-  if (draining_ && connections() == 0) {
+  if (draining() && connections() == 0) {
     FinishStop();
   }
 }
@@ -221,10 +224,15 @@ void HttpServer::Impl::Stop() {
   thread_.join();
 }
 
+void HttpServer::Impl::Leave() {
+  const std::lock_guard lock(stop_mutex_);
+  if (thread_.joinable()) asio::post(io_, [this] { stage_ = std::max(stage_, Stage::kLeaving); });
+}
+
 void HttpServer::Impl::Accept() {
   acceptor_.async_accept(
       [this](const boost::system::error_code& ec, HttpConnection::Socket socket) {
-        if (draining_ || ec == asio::error::operation_aborted) {
+        if (draining() || ec == asio::error::operation_aborted) {
           return;
         }
         if (!ec) {
@@ -239,7 +247,7 @@ void HttpServer::Impl::Accept() {
         }
         accept_timer_.expires_after(kAcceptRetry);
         accept_timer_.async_wait([this](const boost::system::error_code& wait) {
-          if (!wait && !draining_) {
+          if (!wait && !draining()) {
             Accept();
           }
         });
@@ -277,7 +285,7 @@ void HttpServer::Impl::CloseOverdue() {
       }
     }
   }
-  if (stopped_) {
+  if (stage_ == Stage::kStopped) {
     return;
   }
   deadline_timer_.expires_after(DeadlineScanInterval(config_));
@@ -289,7 +297,7 @@ void HttpServer::Impl::CloseOverdue() {
 }
 
 void HttpServer::Impl::BeginDrain() {
-  draining_ = true;
+  stage_ = Stage::kDraining;
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   accept_timer_.cancel();
@@ -322,10 +330,10 @@ void HttpServer::Impl::CloseAll() {
 }
 
 void HttpServer::Impl::FinishStop() {
-  if (stopped_) {
+  if (stage_ == Stage::kStopped) {
     return;
   }
-  stopped_ = true;
+  stage_ = Stage::kStopped;
   mailbox_->Close();
   deadline_timer_.cancel();
   drain_timer_.cancel();
@@ -340,6 +348,10 @@ HttpServer::~HttpServer() = default;
 
 void HttpServer::Start() {
   impl_->Start();
+}
+
+void HttpServer::Leave() {
+  impl_->Leave();
 }
 
 void HttpServer::Stop() {

@@ -136,6 +136,9 @@ class WholeBodyService : public HttpService {
 // with Transfer-Encoding, two lengths, NUL, bare LF) with a 400 and closes; bounds header, body,
 // time and connections as configured; over connections_max the oldest idle connection goes, or the
 // new one gets a 503. Errors that no handler sees are answered as {"error","message"} JSON.
+//
+//   serving --Leave--> leaving --Stop--> draining --no connection is left--> stopped
+//      +--------------------------Stop-----^
 class HttpServer {
  public:
   // Binds and listens; throws std::runtime_error with a sentence that names the address ("cannot
@@ -144,6 +147,9 @@ class HttpServer {
   ~HttpServer();  // Stop(), if that did not happen
 
   void Start();
+  // Each answer is the last of its connection from then on (`Connection: close`), so that clients
+  // find another process before Stop closes what they would send the next request on. Any thread.
+  void Leave();
   // Stops accepting, lets requests in flight finish (drain_timeout_ms), closes the rest. Blocks.
   void Stop();
 

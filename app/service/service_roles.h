@@ -129,6 +129,7 @@ class ApiRole {
 
   void Start() { oidc_keys_->Start(); }  // loop thread
   void Serve() { server_->Start(); }
+  void Leave() { server_->Leave(); }
   // Ends the requests that wait, then all others. Blocks; not on the loop thread.
   void Stop();
 

@@ -594,6 +594,21 @@ TEST(HttpServerStop, LetsARequestInFlightFinishAndClosesIdleConnections) {
   stopping.join();
 }
 
+TEST(HttpServerStop, ClientsGoElsewhereWhileItStillTakesRequests) {
+  Running s([](auto exchange) { Echo(exchange); });
+  Socket kept = s.Connect();
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  kept.Send(request);
+  EXPECT_THAT(kept.ReceiveUntil("GET /? "), Not(HasSubstr("Connection: close")));
+  s.server.Leave();
+  Socket made = s.Connect();
+  for (Socket* socket : {&kept, &made}) {
+    socket->Send(request);
+    EXPECT_THAT(socket->ReceiveAll(),
+                AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Connection: close")));
+  }
+}
+
 TEST(HttpServerStop, CutsWhatDoesNotFinishInTime) {
   auto config = ServerConfig();
   config.drain_timeout_ms = milliseconds(50);
