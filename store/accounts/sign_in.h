@@ -107,7 +107,7 @@ bool AreStillHis(Transaction& tx, const std::string& email, const ShownWays& sho
 // False where it is not his any more.
 bool OfferChoice(Session& session, const ShownWays::Choice& choice, std::chrono::seconds life,
                  const std::string& email, const ShownWays& shown,
-                 const std::optional<base::Uuid>& named);
+                 const std::optional<base::Uuid>& named = std::nullopt);
 
 struct AddedPasskey {
   // kNotShown: what he has shown is not his any more. kTooMany: as InsertPasskey.
