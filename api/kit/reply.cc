@@ -46,6 +46,11 @@ Reply WrongCell(std::string_view cell) {
           {{std::string(kCellHeader), std::string(domain::CellWord(cell))}}};
 }
 
+std::string EndOfMove(base::Timestamp until) {
+  if (until < base::SystemClock().Now()) return "";
+  return ", which should end before " + base::FormatTimestamp(until);
+}
+
 Reply Unavailable(std::string_view message) {
   return Unavailable("unavailable", message);
 }

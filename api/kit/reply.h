@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "store/async.h"
 
@@ -56,6 +57,9 @@ Reply InvalidCursor();  // 400
 // header kCellHeader.
 inline constexpr std::string_view kCellHeader = "X-Cell";
 Reply WrongCell(std::string_view cell);
+// When the move of an organisation should end, as words that go on a sentence: none once that is
+// past by this machine's clock, as of a move that has died.
+std::string EndOfMove(base::Timestamp until);
 
 // The seconds of every Retry-After that stands for "soon".
 inline constexpr std::string_view kRetryAfterSeconds = "5";

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "api/kit/answer.h"
-#include "api/kit/end_of_move.h"
 #include "api/kit/sign_in.h"
 #include "api/operator/audit_stream.h"
 #include "api/operator/handlers.h"

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "api/kit/end_of_move.h"
 #include "api/kit/query_reader.h"
 #include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"

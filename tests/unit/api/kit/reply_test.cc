@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "api/kit/end_of_move.h"
 #include "base/json.h"
 #include "tests/support/refusal.h"
 
