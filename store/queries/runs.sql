@@ -12,7 +12,8 @@ select u.columns, u.row_count, u.part_count,
        (select coalesce(sum((p.row_count + @part_rows::int - 1) / @part_rows::int),
          0)::int from upload_part p where p.upload_id = u.id) as parts
 from upload u
-where u.id = @upload_id and u.org_id = @org_id and u.finished_at is not null and u.expires_at > now()
+where u.id = @upload_id and u.org_id = @org_id and u.finished_at is not null
+  and (u.expires_at > now() or :upload_scheduled)
 
 -- name: run_keys_seen
 select k.key_hash from run_key k

@@ -1,11 +1,20 @@
+-- fragment: upload_scheduled
+-- Whether a schedule, or the workflow that it runs, names the upload u: that keeps the file beyond its time. An
+-- organisation has few schedules.
+exists (select from workflow_schedule s
+        join workflow w on w.id = s.workflow_id and w.deleted_at is null
+        where s.org_id = u.org_id
+          and position(u.id::text in lower(concat(s.specs_override::text, w.definition::text))) > 0)
+
 -- name: upload_insert
 insert into upload (id, org_id, columns, expires_at)
 values (@id, @org_id, '{}', now() + make_interval(hours => @kept_h::int))
 returning expires_at
 
 -- name: upload_unused
-select count(*) as files, coalesce(sum(bytes), 0)::bigint as bytes from upload
-where org_id = @org_id and used_at is null and expires_at > now()
+-- And those beyond their time that a schedule keeps.
+select count(*) as files, coalesce(sum(u.bytes), 0)::bigint as bytes from upload u
+where u.org_id = @org_id and case when u.expires_at > now() then u.used_at is null else :upload_scheduled end
 
 -- name: upload_grow
 update upload set bytes = bytes + @size where id = @upload_id returning org_id
@@ -26,13 +35,15 @@ returning expires_at
 delete from upload where id = @upload_id
 
 -- name: upload_get
-select columns, row_count, expires_at from upload
-where id = @upload_id and org_id = @org_id and finished_at is not null and expires_at > now()
+select u.columns, u.row_count, u.expires_at from upload u
+where u.id = @upload_id and u.org_id = @org_id and u.finished_at is not null
+  and (u.expires_at > now() or :upload_scheduled)
 
 -- name: upload_use
 -- The lock keeps it from being deleted while the transaction lasts; later the import or the open job does.
-update upload set used_at = coalesce(used_at, now())
-where id = @upload_id and org_id = @org_id and finished_at is not null and expires_at > now()
+update upload u set used_at = coalesce(u.used_at, now())
+where u.id = @upload_id and u.org_id = @org_id and u.finished_at is not null
+  and (u.expires_at > now() or :upload_scheduled)
 returning 1
 
 -- name: upload_delete_expired
@@ -41,6 +52,7 @@ where id in (select u.id from upload u
              where u.expires_at < now()
                and not exists (select from monitor_import i where i.upload_id = u.id)
                and not exists (select from job j where j.upload_id = u.id and j.finished_at is null)
+               and not :upload_scheduled
              order by u.expires_at
              limit @limit
              for update skip locked)

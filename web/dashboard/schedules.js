@@ -13,7 +13,7 @@ function newSchedule(workflows) {
     workflows.map(w => h('option', {value: w.id}, w.name)));
   const name = h('input', {required: true, maxlength: 200});
   const when = timing('When');
-  const input = runInput('Where the workflow reads one. It is kept for 24 hours: the first run after that pauses the schedule, until it is given another one.');
+  const input = runInput('Where the workflow reads one. It is kept as long as the schedule is, and each run reads it again.');
   return h('details', {class: 'start'}, h('summary', null, 'New schedule'),
     form([field('Workflow', workflow), field('Name', name), when.fields, input.fields], 'Create', async () => {
       await ask('POST', `/workflows/${workflow.value}/schedules`,

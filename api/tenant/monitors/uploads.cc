@@ -49,8 +49,9 @@ rest::Reply TooMuchUnused(const config::LimitsConfig& limits) {
   return rest::ErrorReply(
       409, "too_many_unused_uploads",
       fmt::format(
-          "your organisation may have {} files of {} bytes in all from which no monitor was "
-          "made; make monitors from them, or wait until they expire",
+          "your organisation may have {} files of {} bytes in all that no monitor and no run was "
+          "made from, or that only schedules keep; use them, wait until they expire, or delete "
+          "schedules",
           limits.uploads_unused_max, limits.uploads_unused_bytes_max));
 }
 

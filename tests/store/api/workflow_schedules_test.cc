@@ -2,6 +2,8 @@
 // dies.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <functional>
 #include <pqxx/pqxx>
@@ -15,7 +17,9 @@
 #include "domain/workflow/run_schedule.h"
 #include "scheduler/workflow_scheduler.h"
 #include "store/channels/digests.h"
+#include "store/fleet/maintenance.h"
 #include "store/jobs/scheduled_runs.h"
+#include "store/monitors/uploads.h"
 #include "tests/store/support/tenant_runs.h"
 
 namespace vedette::test {
@@ -518,6 +522,42 @@ TEST_F(ApiWorkflowSchedules, AWorkflowThatBecomesInvalidPausesItsSchedulesAndSay
           Json{{"is_active", true}, {"webhook_payload", {{"email", "ada@engines.example"}}}});
   EXPECT_EQ(mended.status, 200) << mended.raw.body;
   EXPECT_TRUE(mended.body["paused_reason"].is_null());
+}
+
+// A fixed file is what most schedules of a workflow that reads one are for.
+TEST_F(ApiWorkflowSchedules, AFileThatAScheduleNamesIsKeptAndReadAtEachSlot) {
+  const std::string handle = Upload("n\n1\n2\n");
+  const std::string reads = NewWorkflow(Chain({Block("read_csv"), Block("dedupe")}));
+  std::string named = handle;
+  std::transform(named.begin(), named.end(), named.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto make = [&](const std::string& file) {
+    const Reply made = Ask("POST", "/workflows/" + reads + "/schedules",
+                           Json{{"name", "Daily"},
+                                {"cron", Daily()},
+                                {"overlap", "allow"},
+                                {"specs_override", {{"resource_handle_id", file}}}});
+    EXPECT_EQ(made.status, 200) << made.raw.body;
+    return "/workflows/" + reads + "/schedules/" + made.body["id"].get<std::string>();
+  };
+  make(named);
+  const std::string another = make(Upload("n\n3\n"));
+  Sql("update upload set expires_at = now() - interval '1 second'");
+  EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 0);
+  EXPECT_EQ(Ask("DELETE", another).status, 200);
+  EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 1) << "with its schedule goes its file";
+  for (int day = 1; day <= 2; ++day) {
+    MakeDue();
+    LookAll();
+    EXPECT_EQ(Runs(), std::to_string(day));
+  }
+  EXPECT_EQ(Sql("select is_active from workflow_schedule"), "t");
+  const auto room = [&](int unused_max) {
+    const store::UploadLimits limits{std::chrono::hours(24), unused_max, 1'000'000};
+    return store::BeginUpload(session, clock, *base::Uuid::Parse(acme.org_id), limits).has_value();
+  };
+  EXPECT_FALSE(room(1)) << "what is kept beyond its time takes room";
+  EXPECT_TRUE(room(2));
 }
 
 TEST_F(ApiWorkflowSchedules, AChangeOfTheTimesLeavesADueSlotDue) {
