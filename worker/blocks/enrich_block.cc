@@ -50,7 +50,7 @@ class Runner final : public RowRunner {
     asked.deadline_left = request.timeout;
     const auto unheld = std::make_shared<bool>(false);
     asked.on_turn = [may_call = request.may_call, unheld](std::chrono::milliseconds /*waited*/) {
-      *unheld = may_call && !may_call();
+      *unheld = !may_call();
       return !*unheld;
     };
     probe_.probe->Start(std::move(asked), [this, cells = std::move(request.cells), unheld,

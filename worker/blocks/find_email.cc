@@ -197,7 +197,7 @@ void FindEmailRunner::FindDomain(RowId id) {
 
 void FindEmailRunner::AskDomain(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
+  if (!row.request.may_call()) return Fail(id, Unheld());
   deps_.providers.Ask(
       deps_.domain_order[provider], Question(row, Lookup::kCompanyDomain),
       [this, id, provider](Asked asked) { OnDomain(id, provider, std::move(asked)); });
@@ -266,7 +266,7 @@ void FindEmailRunner::TakeTurn(RowId id, std::size_t provider) {
 
 void FindEmailRunner::Ask(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
+  if (!row.request.may_call()) return Fail(id, Unheld());
   deps_.providers.Ask(
       order_[provider], Question(row, Lookup::kFindEmail),
       [this, id, provider](Asked asked) { OnAsked(id, provider, std::move(asked)); });
@@ -334,7 +334,7 @@ void FindEmailRunner::Add(RowId id, std::size_t provider, Asked asked) {
 
 void FindEmailRunner::Verify(RowId id, const std::vector<std::size_t>& addresses) {
   Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return Fail(id, Unheld());
+  if (!row.request.may_call()) return Fail(id, Unheld());
   base::Assert(row.verifying == 0, "one group of addresses is verified at a time");
   row.verifying = addresses.size();
   std::vector<LookupRequest> requests;

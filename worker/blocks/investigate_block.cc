@@ -92,7 +92,7 @@ class Row : public std::enable_shared_from_this<Row> {
   void Ask(std::size_t expander) {
     const auto left = std::chrono::floor<milliseconds>(until_ - clock_.SinceBoot());
     if (left <= milliseconds(0)) return DropListed();
-    if (request_.may_call && !request_.may_call()) return End(Unheld());
+    if (!request_.may_call()) return End(Unheld());
     ExpandRequest asked;
     asked.investigation_id = request_.job_id;
     asked.org_id = request_.org_id;

@@ -161,7 +161,7 @@ void PeopleRunner::Advance(RowId id) {
 
 void PeopleRunner::Ask(RowId id, std::size_t provider) {
   const Row& row = rows_.at(id);
-  if (row.request.may_call && !row.request.may_call()) return BreakOff(id, Unheld());
+  if (!row.request.may_call()) return BreakOff(id, Unheld());
   LookupRequest request;
   request.row_id = row.request.row_id;
   request.org_id = row.request.org_id;

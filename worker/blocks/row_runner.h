@@ -16,6 +16,7 @@
 #include "base/uuid.h"
 #include "domain/job/job.h"
 #include "domain/monitor/failure.h"
+#include "worker/providers/may_call.h"
 
 // What a block of a job does to one row. The pipeline of jobs (worker/jobs/) calls it: it claims
 // parts, starts their rows here, and records what comes back. Attempts, deadlines, leases and money
@@ -35,10 +36,8 @@ struct RowRequest {
   std::chrono::milliseconds timeout{};  // the runner answers within it
   bool may_wait = true;                 // false where a client waits: RowLater is no answer then
   bool waited = false;                  // a client waits
-  // Asked before each call that is made for the row: false once nobody waits for its result, or it
-  // is not known whether anybody does. The attempt then ends with the failure kRowUnheld. Empty:
-  // yes.
-  std::function<bool()> may_call{};
+  // The attempt ends with the failure kRowUnheld where it says no.
+  MayCall may_call{};
 };
 
 // An error that a row keeps: a code and a sentence. Nothing personal stands in either.

@@ -52,8 +52,6 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
   }
 
  private:
-  bool MayAsk() const { return !request_.may_call || request_.may_call(); }
-
   void Relate(std::string_view predicate, SubjectKind type, const std::string& value,
               std::string evidence) {
     auto to = domain::ReadSubject(type, value);
@@ -66,7 +64,7 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
   void AskMailServers() {
     const auto names = names_.lock();
     if (names == nullptr) return;
-    if (!MayAsk()) return End();
+    if (!request_.may_call()) return End();
     names->mx(request_.subject.value, [self = shared_from_this()](auto records) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {
@@ -81,7 +79,7 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
   void AskNameServers() {
     const auto names = names_.lock();
     if (names == nullptr) return;
-    if (!MayAsk()) return End();
+    if (!request_.may_call()) return End();
     names->ns(request_.subject.value, [self = shared_from_this()](auto records) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {
@@ -95,7 +93,7 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
   void AskTexts() {
     const auto names = names_.lock();
     if (names == nullptr) return;
-    if (!MayAsk()) return End();
+    if (!request_.may_call()) return End();
     names->txt(request_.subject.value, [self = shared_from_this()](auto records) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {
@@ -113,7 +111,7 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
   void AskAddresses() {
     const auto names = names_.lock();
     if (names == nullptr) return;
-    if (!MayAsk()) return End();
+    if (!request_.may_call()) return End();
     names->addresses(request_.subject.value, [self = shared_from_this()](auto resolved) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(resolved.addresses.size(), kRecordsMax); ++i) {
@@ -128,7 +126,7 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
     const auto names = names_.lock();
     const auto ip = net::IpAddress::Parse(request_.subject.value);
     if (names == nullptr) return;
-    if (!ip || !MayAsk()) return End();
+    if (!ip || !request_.may_call()) return End();
     names->names(*ip, [self = shared_from_this()](auto records) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {

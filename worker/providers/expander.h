@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "domain/investigation/finding.h"
 #include "domain/monitor/failure.h"
+#include "worker/providers/may_call.h"
 
 // What finds something further about a subject of an investigation.
 namespace vedette::worker {
@@ -18,7 +19,7 @@ struct ExpandRequest {
   base::Uuid org_id;
   domain::Subject subject;
   std::chrono::milliseconds timeout{};
-  std::function<bool()> may_call;  // as RowRequest's; empty: yes
+  MayCall may_call{};
 };
 
 // What was found, of which there may be nothing; or why this process could not ask now.

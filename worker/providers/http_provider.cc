@@ -85,7 +85,7 @@ void LookupTurns::GiveTurns() {
     base::Assert(next.has_value(), "what waits has a turn to come");
     auto node = waiting_.extract(*next);
     Waiting& entry = node.mapped();
-    if (!entry.request.MayCall()) {
+    if (!entry.request.may_call()) {
       entry.done(LookupUnheld());
       continue;
     }

@@ -320,9 +320,7 @@ void LlmProvider::Impl::AskModel(const SearchPtr& search) {
   question.idempotency_key = search->request.row_id;
   question.timeout = std::clamp(Left(*search), milliseconds(1), model.timeout_ms);
   question.room_wait_max = question.timeout;
-  if (search->request.may_call) {
-    question.on_turn = [may_call = search->request.may_call](milliseconds) { return may_call(); };
-  }
+  question.on_turn = [may_call = search->request.may_call](milliseconds) { return may_call(); };
   question.body = [search, asked = model] {
     return PointersRequestBody(asked, WhatToPointTo(search->request.lookup), search->subject,
                                search->pages);

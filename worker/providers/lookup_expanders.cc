@@ -24,7 +24,7 @@ class Scan : public std::enable_shared_from_this<Scan> {
     const auto order = order_.lock();
     if (order == nullptr) return;
     if (provider == order->ids.size()) return End(std::vector<domain::Finding>());
-    if (!scan_.question.MayCall()) return End(BrokenOff(kLookupUnheld));
+    if (!scan_.question.may_call()) return End(BrokenOff(kLookupUnheld));
     order->providers.Ask(order->ids[provider], scan_.question,
                          [self = shared_from_this(), provider](Asked answer) {
                            self->OnAsked(provider, std::move(answer));

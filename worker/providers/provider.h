@@ -20,6 +20,7 @@
 #include "domain/monitor/failure.h"
 #include "domain/people/age.h"
 #include "domain/people/person_found.h"
+#include "worker/providers/may_call.h"
 
 // Providers answer lookups. A further lookup adds a name here, and what is answered to it.
 namespace vedette::worker {
@@ -49,11 +50,7 @@ struct LookupRequest {
   bool waited = false;              // a client waits
   bool may_wait = true;  // no client waits, so that Later is an answer; otherwise it is UNKNOWN
   std::chrono::milliseconds timeout{};  // it is answered within it, waits included
-  // The same as in RowRequest: a provider that lets questions wait asks it before it goes on with
-  // one.
-  std::function<bool()> may_call{};
-
-  bool MayCall() const { return !may_call || may_call(); }
+  MayCall may_call{};  // a provider that lets questions wait asks it before it goes on with one
 };
 
 // The class of a failure to read the pages of a subject: a fault of their hosts, and not of the

@@ -273,7 +273,7 @@ bool RegistryExpander::Takes(SubjectKind type) const {
 
 void RegistryExpander::Start(ExpandRequest request, std::function<void(ExpandAnswer)> done) {
   const std::string url = registry_.url(request.subject);
-  if (url.empty() || (request.may_call && !request.may_call())) return done(NothingFound());
+  if (url.empty() || !request.may_call()) return done(NothingFound());
   html::FetchRequest fetch;
   fetch.org_id = request.org_id;
   fetch.url = url;

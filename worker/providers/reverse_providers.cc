@@ -36,11 +36,9 @@ void ServiceGetter::Get(GetQuestion question, std::function<void(GetAnswer)> don
   get.trust = net::Trust::kOperator;
   get.org = question.org_id;
   get.timeout = question.timeout;
-  if (question.may_call) {
-    get.on_turn = [may_call = std::move(question.may_call)](std::chrono::milliseconds) {
-      return may_call();
-    };
-  }
+  get.on_turn = [may_call = std::move(question.may_call)](std::chrono::milliseconds) {
+    return may_call();
+  };
   get.budget = &answers_;
   get.body_bytes_max = service_.body_bytes_max;
   client_.Send(std::move(get),
@@ -174,7 +172,7 @@ class WkdProvider::Question : public std::enable_shared_from_this<Question> {
   void AskNext() {
     const auto deps = deps_.lock();
     if (deps == nullptr) return;
-    if (!request_.MayCall()) {
+    if (!request_.may_call()) {
       return done_(LookupUnheld());
     }
     const auto left = std::chrono::floor<milliseconds>(deadline_ - deps->clock.SinceBoot());

@@ -17,6 +17,7 @@
 #include "html/fetch.h"
 #include "lease/live.h"
 #include "net/http_client.h"
+#include "worker/providers/may_call.h"
 #include "worker/providers/provider.h"
 #include "worker/providers/site_crawler.h"
 #include "worker/services/request_room.h"
@@ -35,7 +36,7 @@ struct GetQuestion {
   base::Uuid org_id;                    // who shares memory and connections with others
   std::string url;                      // under the operator's: exempt from G9, never redirected
   std::chrono::milliseconds timeout{};  // waits for a connection included
-  std::function<bool()> may_call{};     // asked when the request has its turn; empty: yes
+  MayCall may_call{};                   // asked when the request has its turn
 };
 
 // The answer with the status 200 or 404, whose body counts in the budget until the last copy goes,

@@ -16,10 +16,8 @@
 
 namespace vedette::worker {
 
-void FetchHeld(html::Fetcher& fetcher, html::FetchRequest request,
-               const std::function<bool()>& may_call, html::ReadPage read,
-               std::function<void(html::Fetched)> done) {
-  if (!may_call) return fetcher.Fetch(std::move(request), std::move(read), std::move(done));
+void FetchHeld(html::Fetcher& fetcher, html::FetchRequest request, const MayCall& may_call,
+               html::ReadPage read, std::function<void(html::Fetched)> done) {
   // The fetcher calls a turn that was not taken `overloaded`.
   auto refused = std::make_shared<bool>(false);
   request.on_turn = [may_call, refused](std::chrono::milliseconds) {
@@ -122,9 +120,7 @@ void SiteCrawler::Crawl::NextVisit() {
 }
 
 void SiteCrawler::Crawl::AskRobots() {
-  if (request_.may_call && !request_.may_call()) {
-    return End(LookupUnheld());
-  }
+  if (!request_.may_call()) return End(LookupUnheld());
   robots_ = html::Robots();
   const bool is_asked = Fetch(visit().origins[origin_] + "/robots.txt",
                               html::ReadRobotsFor(std::string(kRobotsProduct)), &Crawl::OnRobots);
@@ -151,9 +147,7 @@ void SiteCrawler::Crawl::OnRobots(html::Fetched fetched) {
 }
 
 void SiteCrawler::Crawl::NextPage() {
-  if (request_.may_call && !request_.may_call()) {
-    return End(LookupUnheld());
-  }
+  if (!request_.may_call()) return End(LookupUnheld());
   while (pages_left_ > 0 && !next_.empty()) {
     const std::string url = std::move(next_.front());
     next_.pop_front();

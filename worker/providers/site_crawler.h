@@ -13,17 +13,16 @@
 #include "domain/monitor/failure.h"
 #include "domain/monitor/observation.h"
 #include "html/fetch.h"
+#include "worker/providers/may_call.h"
 
 // Pages that are asked for on behalf of a row.
 namespace vedette::worker {
 
 // Fetches as html::Fetcher does, but sends none of the page's requests for a row that nobody waits
-// for any more: `may_call` (as of RowRequest; empty: yes) is asked when the request has its turn at
-// the host, which may be long after the fetch has begun. Where it says no, the failure is
-// kLookupUnheld.
-void FetchHeld(html::Fetcher& fetcher, html::FetchRequest request,
-               const std::function<bool()>& may_call, html::ReadPage read,
-               std::function<void(html::Fetched)> done);
+// for any more: `may_call` is asked when the request has its turn at the host, which may be long
+// after the fetch has begun. Where it says no, the failure is kLookupUnheld.
+void FetchHeld(html::Fetcher& fetcher, html::FetchRequest request, const MayCall& may_call,
+               html::ReadPage read, std::function<void(html::Fetched)> done);
 
 // Whether a failure of FetchHeld says nothing of the page: it is this process's, or kLookupUnheld.
 bool SaysNothing(const domain::Failure& failure);
@@ -56,7 +55,7 @@ struct CrawlRequest {
   std::vector<SiteVisit> visits;
   std::chrono::milliseconds timeout{};  // of all of them
   std::size_t page_bytes_max = 0;
-  std::function<bool()> may_call{};  // as of LookupRequest
+  MayCall may_call{};
   // Is told of a site or a page that cannot be read now; else it is passed over in silence.
   std::function<void(const domain::Failure&)> on_unread{};
 };

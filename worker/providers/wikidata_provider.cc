@@ -400,7 +400,7 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
   void Get(std::string url, html::ReadPage read, Then then) {
     const auto deps = deps_.lock();
     if (deps == nullptr) return;
-    if (!request_.MayCall()) {
+    if (!request_.may_call()) {
       return done_(LookupUnheld());
     }
     html::FetchRequest fetch;
