@@ -46,8 +46,8 @@ Reply WrongCell(std::string_view cell) {
           {{std::string(kCellHeader), std::string(domain::CellWord(cell))}}};
 }
 
-std::string EndOfMove(base::Timestamp until) {
-  if (until < base::SystemClock().Now()) return "";
+std::string EndOfMove(base::Timestamp until, base::Timestamp now) {
+  if (until < now) return "";
   return ", which should end before " + base::FormatTimestamp(until);
 }
 

@@ -58,8 +58,8 @@ Reply InvalidCursor();  // 400
 inline constexpr std::string_view kCellHeader = "X-Cell";
 Reply WrongCell(std::string_view cell);
 // When the move of an organisation should end, as words that go on a sentence: none once that is
-// past by this machine's clock, as of a move that has died.
-std::string EndOfMove(base::Timestamp until);
+// past, as of a move that has died.
+std::string EndOfMove(base::Timestamp until, base::Timestamp now);
 
 // The seconds of every Retry-After that stands for "soon".
 inline constexpr std::string_view kRetryAfterSeconds = "5";

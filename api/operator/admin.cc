@@ -116,7 +116,7 @@ bool ChangesOrganisation(const rest::Route<Call>& route) {
   return route.method != "GET" && route.pattern.find("{id}") != std::string_view::npos;
 }
 
-rest::Reply Away(const store::OrganisationPlace& place) {
+rest::Reply Away(const store::OrganisationPlace& place, base::Timestamp now) {
   if (place.lives_at) {
     return rest::JsonReply(409, {{"error", "organisation_elsewhere"},
                                  {"message", fmt::format("the organisation lives at {}: ask there",
@@ -128,7 +128,7 @@ rest::Reply Away(const store::OrganisationPlace& place) {
       fmt::format(
           "the organisation is locked for its move to another cell{}: ask there afterwards, or "
           "take it back by vedette ctl org-move",
-          rest::EndOfMove(*place.moving_until)));
+          rest::EndOfMove(*place.moving_until, now)));
 }
 
 // Answers a request that may be answered, unless what it would change is another cell's.
@@ -137,7 +137,7 @@ rest::Handled Answer(Call& call, const rest::Route<Call>& route) {
     if (ChangesOrganisation(route)) store::CheckIsHere(call.session(), call.Id(0));
     return route.handler(call);
   } catch (const store::OrganisationAway& away) {
-    return Away(away.place());
+    return Away(away.place(), call.parts.clock.Now());
   }
 }
 

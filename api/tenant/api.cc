@@ -208,7 +208,7 @@ struct Api::Impl {
     parts.metrics.AddAuth(NameOf(work->credential.kind), "ok");
     if (!work->known) known_keys.Learn(work->hash, found->caller.org_id);
     CheckRate(parts, found->count, &answer);
-    CheckCaller(*found, *work->match.route);
+    CheckCaller(*found, *work->match.route, parts.clock.Now());
     work->caller = std::move(found->caller);
     work->authenticated_at = parts.clock.SinceBoot();
     answer.exchange().held() = parts.held_bytes.Open(work->caller.org_id);
@@ -228,7 +228,7 @@ struct Api::Impl {
     if (parts.clock.SinceBoot() - work->authenticated_at > kAuthenticationAgeMax) {
       auto found = Find(session, work, false, &Impl::Serve);
       if (!found) return rest::Parked{};
-      CheckCaller(*found, *work->match.route);
+      CheckCaller(*found, *work->match.route, parts.clock.Now());
       work->caller = std::move(found->caller);
     }
     return Handle(session, work);
@@ -242,7 +242,7 @@ struct Api::Impl {
                   .label = "operator " + by.name,
                   .organisation = org_id.ToString()});
     if (!found) return rest::NotFound("organisation");
-    CheckCaller(*found, *work->match.route);
+    CheckCaller(*found, *work->match.route, parts.clock.Now());
     work->caller = std::move(found->caller);
     work->caller.reason = by.reason;
     work->answer->exchange().held() = parts.held_bytes.Open(org_id);
@@ -265,9 +265,9 @@ struct Api::Impl {
       return route.handler(call);
     } catch (const store::OrganisationAway& away) {
       if (route.access == rest::Access::kSignedLink && route.method == "GET") {
-        return LinkAway(work->answer->request(), away.place());
+        return LinkAway(work->answer->request(), away.place(), parts.clock.Now());
       }
-      return AwayReply(away.place());
+      return AwayReply(away.place(), parts.clock.Now());
     }
   }
 

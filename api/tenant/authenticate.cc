@@ -258,23 +258,25 @@ void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest
   throw rest::Refusal(std::move(reply));
 }
 
-rest::Reply OrganisationMoves(base::Timestamp until) {
+rest::Reply OrganisationMoves(base::Timestamp until, base::Timestamp now) {
   rest::Reply reply = rest::ErrorReply(
       503, "organisation_moving",
       fmt::format(
           "your organisation moves to another cell of the service{}: it may read, and write "
           "again afterwards",
-          rest::EndOfMove(until)));
+          rest::EndOfMove(until, now)));
   reply.headers.emplace_back("Retry-After", std::to_string(kMovingRetry.count()));
   return reply;
 }
 
-rest::Reply AwayReply(const store::OrganisationPlace& place) {
-  return place.lives_at ? rest::WrongCell(*place.lives_at) : OrganisationMoves(*place.moving_until);
+rest::Reply AwayReply(const store::OrganisationPlace& place, base::Timestamp now) {
+  return place.lives_at ? rest::WrongCell(*place.lives_at)
+                        : OrganisationMoves(*place.moving_until, now);
 }
 
-rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place) {
-  rest::Reply reply = AwayReply(place);
+rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place,
+                     base::Timestamp now) {
+  rest::Reply reply = AwayReply(place, now);
   if (!place.lives_at) return reply;
   reply.status = 307;
   std::string target = "?";
@@ -290,14 +292,14 @@ rest::Reply LinkAway(const net::ServerRequest& request, const store::Organisatio
 }
 
 // An organisation that is locked for a move reads, and writes afterwards.
-void CheckWhetherItMoves(const store::Caller& caller, const Route& route) {
+void CheckWhetherItMoves(const store::Caller& caller, const Route& route, base::Timestamp now) {
   if (!caller.organisation_moving_until || route.method == "GET") return;
-  throw rest::Refusal(OrganisationMoves(*caller.organisation_moving_until));
+  throw rest::Refusal(OrganisationMoves(*caller.organisation_moving_until, now));
 }
 
-void CheckCaller(const store::Authentication& found, const Route& route) {
+void CheckCaller(const store::Authentication& found, const Route& route, base::Timestamp now) {
   const store::Caller& caller = found.caller;
-  CheckWhetherItMoves(caller, route);
+  CheckWhetherItMoves(caller, route, now);
   if (caller.organisation_locked && !caller.organisation_moving_until && !route.when_locked) {
     throw rest::Refusal(403, "organisation_locked",
                         "your organisation is locked: ask the operator why");

@@ -44,12 +44,13 @@ FoundCaller FindCaller(const Dependencies& parts, store::Session& session,
 std::optional<rest::Reply> AtAnotherCell(const Dependencies& parts, store::Session& session,
                                          const base::Uuid& org_id);
 // The 503 to a caller who would write while the organisation moves to another cell.
-rest::Reply OrganisationMoves(base::Timestamp until);
+rest::Reply OrganisationMoves(base::Timestamp until, base::Timestamp now);
 // What the store's OrganisationAway comes to: the 421 or that 503.
-rest::Reply AwayReply(const store::OrganisationPlace& place);
+rest::Reply AwayReply(const store::OrganisationPlace& place, base::Timestamp now);
 // The same to a link that is read: who opens it knows no 421, and is led to the other cell by a
 // 307.
-rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place);
+rest::Reply LinkAway(const net::ServerRequest& request, const store::OrganisationPlace& place,
+                     base::Timestamp now);
 // The 421 of a request that says by kCellHeader that it is for another cell, or that is a link
 // which another cell gave out, with no look at the database. A cursor is sent nowhere: it comes
 // along with the credential beside it, which may have moved. Pure.
@@ -61,7 +62,7 @@ std::optional<rest::Reply> NamesAnotherCell(const Dependencies& parts,
 void CheckRate(const Dependencies& parts, const store::RequestCount& count, rest::Answer* answer);
 
 // Refuses with the 403s.
-void CheckCaller(const store::Authentication& found, const Route& route);
+void CheckCaller(const store::Authentication& found, const Route& route, base::Timestamp now);
 
 // Bearer tokens of the operator's identity provider ([oidc]): from the text to whom it names. Pure.
 

@@ -295,11 +295,11 @@ void Waits::Give(const std::shared_ptr<Waiter>& waiter, WaitEnd end) {
     case WaitEnd::kDeadline:
       rest::Serve(
           pool_, wait.org_id, waiter->answer,
-          [waiter, end](store::Session& session) -> rest::Handled {
+          [waiter, end, clock = &clock_](store::Session& session) -> rest::Handled {
             try {
               return waiter->wait.reply(session, end);
             } catch (const store::OrganisationAway& away) {
-              return NamingJob(AwayReply(away.place()), waiter->wait.job_id);
+              return NamingJob(AwayReply(away.place(), clock->Now()), waiter->wait.job_id);
             }
           },
           [waiter](const store::Failure& failure) {

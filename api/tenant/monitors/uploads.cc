@@ -284,7 +284,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
       store::DeleteUpload(session, upload_id_);
       answer_->Send(refusal.reply());
     } catch (const store::OrganisationAway& away) {
-      answer_->Send(AwayReply(away.place()));
+      answer_->Send(AwayReply(away.place(), parts_.clock.Now()));
     }
   }
 

@@ -154,7 +154,8 @@ Authenticated Authenticate(Call& call, const Form& form, std::string_view path, 
     }
     // The assertion is not taken: it is good once more afterwards, at the other cell.
     if (client->organisation_moving_until) {
-      throw rest::Refusal(OrganisationMoves(*client->organisation_moving_until));
+      throw rest::Refusal(
+          OrganisationMoves(*client->organisation_moving_until, call.parts.clock.Now()));
     }
     throw rest::Refusal(OauthError(403, "organisation_locked",
                                    "your organisation is locked: ask the operator why"));

@@ -12,9 +12,10 @@ namespace vedette::rest {
 namespace {
 
 TEST(EndOfMove, IsNotToldOnceItIsPast) {
-  const auto now = base::SystemClock().Now();
-  EXPECT_EQ(EndOfMove(now + std::chrono::minutes(1)).find(", which should end before 20"), 0U);
-  EXPECT_EQ(EndOfMove(now - std::chrono::minutes(1)), "");
+  const base::Timestamp now(std::chrono::seconds(1'700'000'000));
+  const base::Timestamp until = now + std::chrono::minutes(1);
+  EXPECT_EQ(EndOfMove(until, now), ", which should end before " + base::FormatTimestamp(until));
+  EXPECT_EQ(EndOfMove(now - std::chrono::minutes(1), now), "");
 }
 
 TEST(Problems, AreBounded) {
