@@ -31,6 +31,10 @@ constexpr bool IsAsciiDigit(char c) {
 constexpr bool IsAsciiLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+// Below the blank, or DEL. Bytes of UTF-8, and so the controls from U+0080 on, are none of them.
+constexpr bool IsAsciiControl(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
 
 // Only A to Z change; other characters, and bytes of UTF-8, stay as they are.
 constexpr char AsciiLower(char c) {

@@ -302,10 +302,7 @@ namespace {
 // presented.
 void ValidateAdminTokens(const Config& config) {
   for (const auto& [name, token] : config.admin_tokens) {
-    const bool is_line = std::none_of(token.begin(), token.end(), [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    });
-    if (is_line) continue;
+    if (std::none_of(token.begin(), token.end(), base::IsAsciiControl)) continue;
     Fail(fmt::format(
         "[admin.tokens] {} = (not shown): must be one line, without control characters", name));
   }

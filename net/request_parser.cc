@@ -58,7 +58,6 @@ HeaderScanner::Result HeaderScanner::Bad(const char* problem) {
 HeaderScanner::Result HeaderScanner::Scan(std::string_view buffer) {
   for (; position_ < buffer.size(); ++position_) {
     const char c = buffer[position_];
-    const auto byte = static_cast<unsigned char>(c);
     if (previous_ == '\r' && c != '\n') {
       return Bad("A line of the header ends in a bare CR.");
     }
@@ -74,7 +73,7 @@ HeaderScanner::Result HeaderScanner::Scan(std::string_view buffer) {
       }
       line_empty_ = true;
     } else if (c != '\r') {
-      if ((byte < 0x20 && c != '\t') || byte == 0x7f) {
+      if (base::IsAsciiControl(c) && c != '\t') {
         return Bad("The header contains a control character.");
       }
       if (line_empty_ && (c == ' ' || c == '\t')) {
@@ -250,9 +249,8 @@ std::size_t RequestParser::on_body_impl(string_view body, error_code& ec) {
 
 // Beast takes any byte inside quotes, a bare LF too, at which others end the line.
 void RequestParser::on_chunk_header_impl(std::uint64_t, string_view extensions, error_code& ec) {
-  const bool plain = std::none_of(extensions.begin(), extensions.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
-  });
+  const bool plain = std::none_of(extensions.begin(), extensions.end(),
+                                  [](char c) { return base::IsAsciiControl(c) && c != '\t'; });
   if (!plain) ec = http::error::bad_chunk_extension;
 }
 

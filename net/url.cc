@@ -57,8 +57,7 @@ bool SplitAuthority(std::string_view authority, UrlParts* parts, std::string* er
 
 bool SplitUrl(std::string_view text, UrlParts* parts, std::string* error) {
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte == 0x7f) {
+    if (c == ' ' || base::IsAsciiControl(c)) {
       *error = "the URL contains a space or a control character";
       return false;
     }

@@ -142,8 +142,7 @@ std::optional<std::pair<std::string_view, std::string>> JudgeIdempotencyKey(std:
              fmt::format("Idempotency-Key should have 1 to {} characters",
                          domain::kIdempotencyKeyCharsMax)}};
   }
-  const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
-  if (!std::any_of(key.begin(), key.end(), is_control)) return std::nullopt;
+  if (!std::any_of(key.begin(), key.end(), base::IsAsciiControl)) return std::nullopt;
   return {{"string_pattern_mismatch", "Idempotency-Key should have no control characters"}};
 }
 

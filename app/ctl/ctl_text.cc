@@ -258,7 +258,7 @@ std::size_t CharBytes(std::string_view text) {
 // Control characters (C0, DEL, C1), and those that turn the direction of writing.
 bool SteersTerminal(std::string_view c) {
   const auto byte = [&c](std::size_t i) { return static_cast<unsigned char>(c[i]); };
-  if (c.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (c.size() == 1) return base::IsAsciiControl(c.front());
   if (c.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
   if (c.size() != 3 || byte(0) != 0xE2) return false;
   if (byte(1) == 0x80) return byte(2) >= 0xAA && byte(2) <= 0xAE;  // U+202A to U+202E

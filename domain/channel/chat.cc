@@ -21,7 +21,7 @@ std::string ChatText(std::string_view text, std::size_t units_max) {
     const std::size_t bytes = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     units += bytes == 4 ? 2 : 1;
     if (units > units_max) return plain.append(kCut);
-    if (c < 0x20 || c == 0x7F) {
+    if (base::IsAsciiControl(text[i])) {
       plain.push_back(' ');
     } else {
       plain.append(text.substr(i, bytes));

@@ -28,7 +28,7 @@ std::optional<std::string> ReadUser(std::string_view text) {
     i += 2;
   }
   const bool plain = std::none_of(user.begin(), user.end(), [](char c) {
-    return c == ':' || static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
+    return c == ':' || c == ' ' || base::IsAsciiControl(c);
   });
   return plain && !user.empty() ? std::optional(user) : std::nullopt;
 }

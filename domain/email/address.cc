@@ -40,7 +40,7 @@ std::optional<std::string> Unquote(std::string_view text) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (inner[i] == '"') return std::nullopt;
     if (inner[i] == '\\' && ++i == inner.size()) return std::nullopt;
-    if (static_cast<unsigned char>(inner[i]) < 0x20 || inner[i] == 0x7F) return std::nullopt;
+    if (base::IsAsciiControl(inner[i])) return std::nullopt;
     out += inner[i];
   }
   return out;

@@ -86,8 +86,7 @@ std::string EncodeForUrl(std::string_view text) {
 }
 
 bool IsHeaderText(std::string_view text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  return std::none_of(text.begin(), text.end(), base::IsAsciiControl);
 }
 
 namespace {

@@ -98,10 +98,7 @@ bool IsPositive(const SmtpReply& reply) {
 }
 
 bool MayStandInLine(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < ' ' || byte == 0x7f;
-  });
+  return std::none_of(text.begin(), text.end(), base::IsAsciiControl);
 }
 
 // The keyword of a line of EHLO's reply.

@@ -67,6 +67,14 @@ TEST(Text, IsTrimmedOfTheSpacesThatAFormatKnows) {
   EXPECT_EQ(Trim("\xC2\xA0"), "\xC2\xA0") << "only ASCII";
 }
 
+TEST(Text, ControlCharactersOfAsciiAreThoseBelowTheBlankAndDel) {
+  int controls = 0;
+  for (int c = 0; c < 256; ++c) controls += IsAsciiControl(static_cast<char>(c)) ? 1 : 0;
+  EXPECT_EQ(controls, 33);
+  for (const char c : {'\0', '\t', '\x1F', '\x7F'}) EXPECT_TRUE(IsAsciiControl(c)) << int{c};
+  for (const char c : {' ', '~', '\x80', '\x9F'}) EXPECT_FALSE(IsAsciiControl(c)) << int{c};
+}
+
 TEST(Text, LowerCaseChangesAsciiLettersAlone) {
   EXPECT_EQ(AsciiLower("AZ@[`\xC3\x84"), "az@[`\xC3\x84");
   EXPECT_TRUE(EqualsIgnoringAsciiCase("Bearer", "bEARER"));
