@@ -314,7 +314,6 @@ namespace {
 
 using worker::LookupAnswer;
 
-constexpr std::chrono::seconds kNamesTimeout{15};
 constexpr std::chrono::minutes kVerifyTimeout{5};
 
 std::vector<LookupAnswer> Verify(const config::Config& config,
@@ -322,7 +321,7 @@ std::vector<LookupAnswer> Verify(const config::Config& config,
   const base::SystemClock clock;
   base::EventLoop loop;
   const net::AddressPolicy policy(config.net.allow);
-  net::Resolver names(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly);
+  net::Resolver names(loop, config.net.dns_servers, net::kNamesTimeout, net::NameSources::kDnsOnly);
   metrics::Metrics metrics(VEDETTE_VERSION);
   OpenMailServerMemory mail_servers(loop);
   worker::SmtpVerifier verifier(loop, clock, metrics, policy, config, mail_servers,

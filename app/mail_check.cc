@@ -25,7 +25,6 @@
 namespace vedette::app {
 namespace {
 
-constexpr std::chrono::seconds kNamesTimeout{15};
 constexpr std::size_t kMxTriedMax = 2;  // of a domain, for its banner
 
 class Examination final : public MailExamination {
@@ -34,7 +33,7 @@ class Examination final : public MailExamination {
       : clock_(clock),
         smtp_(config.smtp),
         policy_(config.net.allow),
-        names_(loop_, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly) {}
+        names_(loop_, config.net.dns_servers, net::kNamesTimeout, net::NameSources::kDnsOnly) {}
 
   std::vector<MailCheck> Run() override;
   void Stop() override {

@@ -31,9 +31,6 @@
 namespace vedette::app {
 namespace {
 
-// The time for one name in the DNS, its retries included.
-constexpr std::chrono::seconds kNamesTimeout{15};
-
 // A process that asks no mail servers does not know "smtp", and says so (no_smtp_worker).
 worker::FindEmailBlock::Verifiers VerifiersOf(const config::Config& config) {
   const std::string& whole = config.lookups.verifier;
@@ -88,7 +85,7 @@ RowBlockSet::RowBlockSet(base::EventLoop& loop, const base::Clock& clock, metric
                          const net::AddressPolicy& policy, const config::Config& config,
                          const worker::TierProbes& probes, const base::Logger& log)
     : knowledge_(std::move(knowledge)),
-      names_(loop, config.net.dns_servers, kNamesTimeout, net::NameSources::kDnsOnly),
+      names_(loop, config.net.dns_servers, net::kNamesTimeout, net::NameSources::kDnsOnly),
       providers_(clock, metrics, log, config.providers) {
   worker::EmailMemory& memory = *knowledge_.memory;
   worker::MailServerMemory& mail_servers = *knowledge_.mail_servers;

@@ -281,7 +281,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 class Walker {
  public:
   explicit Walker(std::string_view text) : text_(text) {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // the parser passes over one, too
+    // The parser passes over one, too.
     if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
   }
 

@@ -43,6 +43,7 @@ constexpr char AsciiLower(char c) {
 std::string AsciiLower(std::string_view text);
 bool EqualsIgnoringAsciiCase(std::string_view a, std::string_view b);
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";         // U+FEFF
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
 // The length of the valid UTF-8 sequence that `text` begins with, from 1 to 4, and its code point

@@ -181,7 +181,9 @@ MediaType ParseMediaType(std::string_view content_type) {
 }
 
 std::string DecodeBody(std::string_view body, std::string_view header_charset) {
-  if (body.starts_with("\xEF\xBB\xBF")) return base::RepairUtf8(body.substr(3));
+  if (body.starts_with(base::kByteOrderMark)) {
+    return base::RepairUtf8(body.substr(base::kByteOrderMark.size()));
+  }
   if (body.starts_with("\xFE\xFF")) return Convert(body.substr(2), "UTF-16BE");
   if (body.starts_with("\xFF\xFE")) return Convert(body.substr(2), "UTF-16LE");
   std::string_view encoding = IconvName(base::AsciiLower(base::Trim(header_charset)));

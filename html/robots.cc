@@ -56,7 +56,7 @@ std::optional<Line> ReadLine(std::string_view line) {
 
 Robots Robots::Parse(std::string_view text, std::string_view product) {
   text = text.substr(0, kRobotsBytesMax);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(base::kByteOrderMark)) text.remove_prefix(base::kByteOrderMark.size());
   enum class Group { kOthers, kEverybody, kOurs };
   Group group = Group::kOthers;
   bool in_agents = false;

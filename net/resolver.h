@@ -25,6 +25,9 @@ enum class NameSources : std::uint8_t {
   kDnsOnly,  // DNS, every name absolute: what stands in the DNS must not mean a name of ours
 };
 
+// The time for one name in the DNS, its retries included, where no setting says another.
+inline constexpr std::chrono::seconds kNamesTimeout{15};
+
 // Names to addresses on the loop, by c-ares. Loop thread only.
 class Resolver {
  public:

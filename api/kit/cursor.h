@@ -22,6 +22,9 @@ namespace vedette::rest {
 // Before it stands the cell that has given it out (domain/auth/cell.h). One of another cell is
 // read, too: a list goes on after its organisation has moved, and ids are nobody else's.
 
+// A longer text is no cursor that a body may name.
+inline constexpr std::size_t kCursorCharsMax = 2048;
+
 // Which list a cursor is of: a kind, which is a letter that no other list of the port has, and the
 // monitor, organisation or team whose list it is. A nil id stands for a list that is nobody's.
 struct CursorOf {

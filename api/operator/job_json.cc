@@ -205,8 +205,6 @@ base::Json MemberJobsJson(const store::MemberView& member) {
 
 namespace {
 
-constexpr double kPerMilleInPercent = 10;
-
 // The block whose rows the block shows as its own.
 const store::JobBlockView& RowsOf(const RunShown& shown, std::size_t block) {
   const int rows = domain::RowsOf(shown.graph, static_cast<int>(block));
@@ -228,7 +226,7 @@ void AddGraph(const RunShown& shown, std::size_t block, int per_mille, base::Jso
   (*json)["type"] = in_graph.name;  // a lookup's own is that of its runner, "row_find_email"
   (*json)["sequence_number"] = in_graph.sequence_number;
   (*json)["previous_block_ids"] = std::move(previous);
-  (*json)["progress_percentage"] = per_mille / kPerMilleInPercent;
+  (*json)["progress_percentage"] = per_mille / domain::kPerMilleInPercent;
   (*json)["rows_out"] = RowsOf(shown, block).rows_out;
 }
 
@@ -280,7 +278,7 @@ base::Json RunShownJson(const RunShown& shown) {
   json["workflow_name"] = shown.run.workflow_name;
   json["schedule_id"] = base::OrNull(shown.run.schedule_id);
   json["scheduled_at"] = TimeJson(shown.run.scheduled_at);
-  json["progress_percentage"] = domain::MeanPerMille(per_mille) / kPerMilleInPercent;
+  json["progress_percentage"] = domain::MeanPerMille(per_mille) / domain::kPerMilleInPercent;
   json["files"] = FilesJson(shown);
   return json;
 }

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kSetDepthMax = 8;
 constexpr int kMembersMax = 64;
-constexpr std::size_t kKidBytesMax = 255;
 
 JwkReport ReadKey(const base::Json& jwk) {
   if (!jwk.is_object()) return {std::nullopt, JwtFault{"the key is no object"}};

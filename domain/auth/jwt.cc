@@ -14,7 +14,6 @@ namespace {
 // Members of one object, and values of one part: far more than any issuer writes.
 constexpr int kMembersMax = 128;
 constexpr std::size_t kValuesMax = 512;
-constexpr std::size_t kKidBytesMax = 255;
 constexpr std::size_t kEmailBytesMax = 200;  // as of a member
 // The end of the year 9999, in seconds. Later times are forged, and the database may not hold them.
 constexpr double kSecondsMax = 253'402'300'800.0;
@@ -28,7 +27,7 @@ constexpr base::JsonLimits kLimits{.depth_max = kJwtDepthMax,
 std::optional<std::string> ReadPart(std::string_view part, base::Json* out) {
   const auto text = base::Base64UrlDecode(part);
   if (!text) return "is no base64url";
-  if (text->starts_with("\xef\xbb\xbf")) return "begins with a byte order mark";
+  if (text->starts_with(base::kByteOrderMark)) return "begins with a byte order mark";
   if (const auto error = base::ParseJson(*text, out, kLimits)) return error->message;
   if (!out->is_object()) return "is no object";
   return std::nullopt;

@@ -18,6 +18,7 @@ namespace vedette::domain {
 
 inline constexpr std::size_t kJwtBytesMax = 8192;
 inline constexpr int kJwtDepthMax = 4;
+inline constexpr std::size_t kKidBytesMax = 255;  // of a token, and of a key that it names
 
 // Why a token is not taken: a sentence for the log. It quotes nothing of the token.
 struct JwtFault {

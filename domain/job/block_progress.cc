@@ -8,13 +8,13 @@
 namespace vedette::domain {
 namespace {
 
-constexpr int kWhole = 1000;
 constexpr std::int64_t kNone = 0;
 
 // Below the whole, which is kept for what is completed.
 int Share(std::int64_t done, std::int64_t total) {
   if (total == 0) return 0;
-  return static_cast<int>(std::min<std::int64_t>(kWhole * done / total, kWhole - 1));
+  return static_cast<int>(
+      std::min<std::int64_t>(kPerMilleWhole * done / total, kPerMilleWhole - 1));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::vector<int> PerMille(const std::vector<BlockRows>& blocks) {
     }
     at_most.push_back(rows);
     if (block.completed) {
-      per_mille.push_back(kWhole);
+      per_mille.push_back(kPerMilleWhole);
     } else if (rows.value_or(0) > 0) {
       per_mille.push_back(Share(block.rows_done, *rows));
     } else {

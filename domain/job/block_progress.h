@@ -39,13 +39,16 @@ struct BlockRows {
   bool completed = false;
 };
 
-// How far each block has come, in tenths of a per cent: 1000 only where it is completed, and never
-// falling. It is the rows that were recorded out of those that can come to it: its source's, less
-// what blocks between them have dropped so far; or parts, where that is not known or nothing can
-// come. `blocks` are in their order, inputs first.
+inline constexpr int kPerMilleWhole = 1000;
+inline constexpr double kPerMilleInPercent = 10;  // which clients are shown
+
+// How far each block has come, in tenths of a per cent: kPerMilleWhole only where it is completed,
+// and never falling. It is the rows that were recorded out of those that can come to it: its
+// source's, less what blocks between them have dropped so far; or parts, where that is not known or
+// nothing can come. `blocks` are in their order, inputs first.
 std::vector<int> PerMille(const std::vector<BlockRows>& blocks);
 
-// The progress of a job: the mean of its blocks', 1000 only where each has 1000.
+// The progress of a job: the mean of its blocks', kPerMilleWhole only where each has it.
 int MeanPerMille(const std::vector<int>& per_mille);
 
 // How long a row of a block takes, as far as that is known when a run is cut into parts. Pure.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "domain/email/candidate.h"
 
 namespace vedette::domain {
 
@@ -42,7 +43,6 @@ using std::chrono::year_month_day;
 using Claims = std::vector<const AgeClaim*>;
 using PartOf = std::optional<int> PartialDate::*;
 
-constexpr int kConfidenceCeiling = 10;
 constexpr int kServiceConfidenceMax = 9;
 constexpr int kAgreementMax = 2;
 constexpr int kApproximateYears = 1;  // how far an approximate year may be off
@@ -177,11 +177,11 @@ std::optional<Part> DecidePart(const Claims& claims, PartOf part) {
   }
   confidence += std::min(static_cast<int>(agreeing.size()) - 1, kAgreementMax);
   if (is_disputed) confidence -= kAgeDisagreementConfidenceLoss;
-  return Part{best->first, std::clamp(confidence, 1, kConfidenceCeiling)};
+  return Part{best->first, std::clamp(confidence, 1, kConfidenceMax)};
 }
 
 void DecideDate(Claims claims, AgeResult* result) {
-  int confidence = kConfidenceCeiling;
+  int confidence = kConfidenceMax;
   for (const PartOf part : {&PartialDate::year, &PartialDate::month, &PartialDate::day}) {
     const auto judged = DecidePart(claims, part);
     if (!judged) break;
@@ -300,7 +300,7 @@ void DecideAge(const Claims& claims, year_month_day today, AgeResult* result) {
   is_contradicted = is_contradicted || group.size() < intervals.size();
   sys_days first = intervals[group.front()].first;
   sys_days last = intervals[group.front()].last;
-  int confidence = kConfidenceCeiling;
+  int confidence = kConfidenceMax;
   for (const std::size_t i : group) {
     first = std::max(first, intervals[i].first);
     last = std::min(last, intervals[i].last);

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "domain/email/candidate.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/lead.h"
 #include "domain/email/mailbox.h"
@@ -19,8 +20,6 @@
 
 namespace vedette::domain {
 namespace {
-
-constexpr int kConfidenceCeiling = 10;
 
 std::string DateText(std::chrono::year_month_day date) {
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
@@ -152,7 +151,7 @@ ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer
       Fill(other, &person);
       judged.is_own = judged.is_own && provider == kStoreProvider;
       if (other.confidence >= kNameConfidenceMin) {
-        person.confidence = std::min(person.confidence + 1, kConfidenceCeiling);
+        person.confidence = std::min(person.confidence + 1, kConfidenceMax);
       }
     } else {
       AddCandidate({other.name, other.confidence, provider, other.evidence}, &person);

@@ -11,12 +11,6 @@
 #include "domain/text/exact_number.h"
 
 namespace vedette::domain {
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
-}  // namespace
-
 CsvReader::CsvReader(std::int64_t first_line, std::size_t record_bytes_max)
     : record_bytes_max_(record_bytes_max), line_(first_line) {
   record_.line = first_line;
@@ -30,7 +24,7 @@ CsvProblem CsvReader::Problem(std::string message) const {
 // order mark may be coming, and none beyond what a record may have.
 std::size_t CsvReader::PlainRun(std::string_view piece) const {
   if (state_ != State::kPlain && state_ != State::kQuoted) return 0;
-  if (offset_ < marks_ + kByteOrderMark.size()) return 0;
+  if (offset_ < marks_ + base::kByteOrderMark.size()) return 0;
   const std::size_t most = std::min(piece.size(), record_bytes_max_ - record_bytes_);
   std::size_t run = 0;
   while (run < most && piece[run] != ',' && piece[run] != '"' && piece[run] != '\n' &&
@@ -56,7 +50,8 @@ std::optional<CsvProblem> CsvReader::Feed(std::string_view piece, const Take& ta
     if (c == '\n') ++line_;
     if (auto problem = Step(c, take)) return problem;
     // A mark is not part of a file's first field.
-    if (offset_ == marks_ + kByteOrderMark.size() && line_ == 1 && field_ == kByteOrderMark) {
+    if (offset_ == marks_ + base::kByteOrderMark.size() && line_ == 1 &&
+        field_ == base::kByteOrderMark) {
       field_.clear();
       state_ = State::kFieldStart;
       marks_ = offset_;

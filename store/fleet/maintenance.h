@@ -69,9 +69,4 @@ std::span<const std::string_view> MaintenanceTasks();
 // how many.
 int DeleteExpiredUploads(Session& session, int uploads_max);
 
-// Rows that one transaction moves out of a default partition, while nobody else can use it: about a
-// second. History that falls there is what was written before the week's partition existed, as
-// after a restore or a jump of the database's clock.
-inline constexpr int kMovedRowsMax = 100000;
-
 }  // namespace vedette::store

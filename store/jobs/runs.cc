@@ -139,12 +139,6 @@ std::map<base::Uuid, RunDetail> ReadEndedRuns(Session& session,
   });
 }
 
-namespace {
-
-constexpr int kWhole = 1000;
-
-}  // namespace
-
 std::vector<int> RunPerMille(const domain::RunGraph& graph,
                              const std::vector<JobBlockView>& blocks) {
   std::vector<domain::BlockRows> rows;
@@ -164,7 +158,8 @@ std::vector<int> RunPerMille(const domain::RunGraph& graph,
   std::vector<int> shown = own;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto of_rows = static_cast<std::size_t>(domain::RowsOf(graph, static_cast<int>(i)));
-    if (of_rows != i && !rows[i].completed) shown[i] = std::min(own[of_rows], kWhole - 1);
+    if (of_rows != i && !rows[i].completed)
+      shown[i] = std::min(own[of_rows], domain::kPerMilleWhole - 1);
   }
   return shown;
 }

@@ -21,6 +21,7 @@
 #include "store/move/copying_sql.h"
 #include "store/move/ways_sql.h"
 #include "store/move/wire_sql.h"
+#include "store/partitions.h"
 #include "store/sealed.h"
 
 namespace vedette::store {
@@ -37,8 +38,6 @@ constexpr int kBringsMax = 5;
 constexpr std::chrono::seconds kClaimMax{5};
 // How often the organisation is tried to be let go on: a lock that was waited for in vain may last.
 constexpr int kGoOnTries = 3;
-// What maintenance moves at once, too (store/fleet/maintenance.h kMovedRowsMax).
-constexpr int kDefaultRowsMax = 100'000;
 
 constexpr std::string_view kPark[] = {"move_park_chunks",    "move_park_deliveries",
                                       "move_park_monitors",  "move_park_imports",
@@ -371,7 +370,7 @@ void OrgMove::Impl::MakePartitions() {
   for (const auto& row : source.Named("move_partitions")) {
     target.Named("move_make_partition", {{"parent", row.at(0).value_or("")},
                                          {"day", row.at(1).value_or("")},
-                                         {"rows_max", std::to_string(kDefaultRowsMax)}});
+                                         {"rows_max", std::to_string(kMovedRowsMax)}});
   }
 }
 

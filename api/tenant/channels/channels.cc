@@ -34,8 +34,6 @@ namespace {
 using domain::ChannelKind;
 using rest::Presence;
 
-constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400
-
 rest::CursorOf ChannelsOf(const Call& call, const base::Uuid& org_id) {
   return {'c', org_id, CellOf(call)};
 }
@@ -184,7 +182,7 @@ std::optional<Target> ReadTarget(rest::BodyReader* reader, Presence presence,
                             : "The target of this kind has a url alone",
                   nullptr);
   }
-  auto url = TargetText(*value, "url", kUrlReadCharsMax, problems);
+  auto url = TargetText(*value, "url", domain::kUrlReadCharsMax, problems);
   if (!value->contains("url")) {
     problems->Add(base::Json::array({"body", "target", "url"}), "missing", "Field required");
   }

@@ -11,13 +11,12 @@
 #include "api/tenant/call.h"
 #include "base/json.h"
 #include "domain/email/lead.h"
+#include "domain/text/limits.h"
 
 namespace vedette::api {
 namespace {
 
 using rest::Presence;
-
-constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by the rule
 
 // "lead" or "leads[3]".
 std::string LeadName(LeadShape shape, std::size_t i) {
@@ -94,7 +93,7 @@ void ReadRest(rest::BodyReader* reader, FindBody* body) {
   if (body->providers.size() > kProvidersMax) {
     reader->Refuse("providers", fmt::format("Input should have at most {} items", kProvidersMax));
   }
-  body->webhook_url = reader->Text("webhook_url", Presence::kOptional, 0, kUrlReadCharsMax);
+  body->webhook_url = reader->Text("webhook_url", Presence::kOptional, 0, domain::kUrlReadCharsMax);
 }
 
 }  // namespace

@@ -137,7 +137,6 @@ InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t 
 constexpr std::string_view kRoute = "/v1/atlas/investigations";
 constexpr int kSeedsOfPart = 4;
 constexpr int kFindingsPageMax = 50;
-constexpr std::size_t kCursorCharsMax = 2048;
 
 base::Json SeedsJson(const std::vector<domain::Subject>& seeds) {
   base::Json json = base::Json::array();
@@ -278,7 +277,7 @@ rest::Handled ListInvestigationFindings(Call& call) {
   rest::QueryReader query(call.request().query, &problems);
   const int limit = query.Integer("limit", kFindingsPageMax, 1, kFindingsPageMax);
   const auto cursor = query.Text("cursor");
-  if (cursor && base::CountCharacters(*cursor) > kCursorCharsMax) {
+  if (cursor && base::CountCharacters(*cursor) > rest::kCursorCharsMax) {
     query.Refuse("cursor", "string_too_long", "String should have at most 2048 characters");
   }
   query.Finish();

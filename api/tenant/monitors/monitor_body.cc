@@ -119,9 +119,7 @@ void CheckProbe(const domain::ProbeOptions& options, domain::Tier tier, bool has
 namespace {
 
 constexpr std::size_t kKeyColumnsMax = 64;
-constexpr std::size_t kDescriptionCharsMax = 10000;
 constexpr std::size_t kResearchPlanCharsMax = 20000;
-constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by rule 8
 constexpr int kConfirmationsMax = 100;
 constexpr std::size_t kMeantCharsMax = 100;
 
@@ -171,11 +169,11 @@ void CheckField(const std::string& name, const base::Json& description, rest::Pr
   } else if (!domain::NormaliseValue(description)) {
     problems->Add(item, "string_too_short", "The description should not be empty", description);
   } else if (base::CountCharacters(description.get_ref<const std::string&>()) >
-             kDescriptionCharsMax) {
-    problems->Add(
-        item, "string_too_long",
-        fmt::format("The description should have at most {} characters", kDescriptionCharsMax),
-        description);
+             domain::kDescriptionCharsMax) {
+    problems->Add(item, "string_too_long",
+                  fmt::format("The description should have at most {} characters",
+                              domain::kDescriptionCharsMax),
+                  description);
   }
 }
 
@@ -433,7 +431,8 @@ CreateBody ReadCreateBody(rest::JsonBody body, const config::LimitsConfig& limit
       reader.Text("research_plan", rest::Presence::kOptional, 0, kResearchPlanCharsMax);
   out.metadata_json =
       reader.Object("metadata", rest::Presence::kOptional, limits.metadata_bytes_max);
-  out.webhook_url = reader.Text("webhook_url", rest::Presence::kOptional, 0, kUrlReadCharsMax);
+  out.webhook_url =
+      reader.Text("webhook_url", rest::Presence::kOptional, 0, domain::kUrlReadCharsMax);
   auto types = ReadEventTypes(&reader, problems);
   if (types) out.webhook_event_types = std::move(*types);
   out.team_id = reader.Text("team_id", rest::Presence::kOptional, 0, domain::kWordCharsMax);
@@ -594,7 +593,7 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
   out.name = reader.Text("name", rest::Presence::kOptional, 1, chars_max);
   if (reader.Has("webhook_url")) {
     out.webhook_url.emplace(
-        reader.Text("webhook_url", rest::Presence::kOptional, 0, kUrlReadCharsMax));
+        reader.Text("webhook_url", rest::Presence::kOptional, 0, domain::kUrlReadCharsMax));
   }
   out.is_active = reader.Boolean("is_active", rest::Presence::kOptional);
   if (reader.Has("metadata")) {

@@ -24,6 +24,7 @@
 #include "domain/email/recipe.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/people_request.h"
+#include "domain/text/limits.h"
 #include "store/jobs/start.h"
 
 namespace vedette::api {
@@ -45,7 +46,6 @@ struct AgeBody {
 
 using rest::Presence;
 
-constexpr std::size_t kUrlReadCharsMax = 65536;  // longer is a 422, up to here a 400 by the rule
 constexpr const char* kSubjectNames[] = {"subject", "lead_info", "input"};
 
 // Every id that a request may name, and those of them that serve the question. A third party that
@@ -104,7 +104,8 @@ PeopleCommon ReadPeopleCommon(rest::BodyReader* reader) {
   if (common.providers.size() > kProvidersMax) {
     reader->Refuse("providers", fmt::format("Input should have at most {} items", kProvidersMax));
   }
-  common.webhook_url = reader->Text("webhook_url", Presence::kOptional, 0, kUrlReadCharsMax);
+  common.webhook_url =
+      reader->Text("webhook_url", Presence::kOptional, 0, domain::kUrlReadCharsMax);
   return common;
 }
 

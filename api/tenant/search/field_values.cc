@@ -10,6 +10,7 @@
 
 #include "api/kit/answer.h"
 #include "api/kit/body.h"
+#include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
 #include "api/kit/reply.h"
 #include "api/tenant/handlers.h"
@@ -45,7 +46,6 @@ using search::FilterError;
 
 constexpr std::size_t kFieldCharsMax = 200;
 constexpr int kTopDefault = 25;
-constexpr std::size_t kCursorCharsMax = 2048;
 
 base::Json ReadFilterMember(rest::BodyReader* reader, std::string_view name,
                             rest::Problems* problems) {
@@ -124,7 +124,8 @@ ValuesBody ReadValuesBody(const base::Json& members, rest::Problems* problems) {
   body.filters = ReadFilterMember(&reader, "filters", problems);
   body.simple_filters = ReadFilterMember(&reader, "simple_filters", problems);
   body.exclusions = ReadExclusions(&reader, problems);
-  body.has_cursor = reader.Text("cursor", Presence::kOptional, 0, kCursorCharsMax).has_value();
+  body.has_cursor =
+      reader.Text("cursor", Presence::kOptional, 0, rest::kCursorCharsMax).has_value();
   reader.Finish();
   return body;
 }

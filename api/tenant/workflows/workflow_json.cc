@@ -69,8 +69,6 @@ namespace {
 using domain::BlockStatus;
 using store::JobBlockView;
 
-constexpr double kPerMilleInPercent = 10;
-
 // The rows that a block will have to take, from what came through the blocks before it until now;
 // empty before anything has. By rows, as the parts of a run need not be of one size.
 std::optional<std::int64_t> RowsExpected(const std::vector<JobBlockView>& blocks,
@@ -111,7 +109,7 @@ class LiveBlock {
             {"status", StatusName()},
             {"started_at", base::OrNull(own_.started_at)},
             {"completed_at", base::OrNull(own_.finished_at)},
-            {"progress_percentage", per_mille / kPerMilleInPercent},
+            {"progress_percentage", per_mille / domain::kPerMilleInPercent},
             {"current_step", std::move(step)},
             {"processed_count", rows_.rows_done},
             {"total_count", TotalCount()},
@@ -211,24 +209,25 @@ Json LiveStatusJson(const store::RunView& run, const domain::RunGraph& graph,
     updated = std::max(updated, blocks[i].updated_at);
     shown.push_back(block.ToJson(graph, per_mille.at(i)));
   }
-  return {{"run_id", run.id.ToString()},
-          {"workflow_id", run.workflow_id.ToString()},
-          {"schedule_id", base::OrNull(run.schedule_id)},
-          {"scheduled_at", base::OrNull(run.scheduled_at)},
-          {"overall_status", domain::JobStatusName(domain::RunStatus(run.status))},
-          {"status_reason", base::OrNull(run.status_reason)},
-          {"waiting_until", base::OrNull(run.waiting_until)},
-          {"error_message", base::OrNull(run.error)},
-          {"current_block", std::move(current)},
-          {"current_block_sequence", std::move(current_sequence)},
-          {"total_blocks", graph.blocks.size()},
-          {"completed_blocks", completed},
-          {"started_at", base::OrNull(run.started_at)},
-          {"completed_at", base::OrNull(run.finished_at)},
-          {"last_updated", base::FormatTimestamp(updated)},
-          {"overall_progress_percentage", domain::MeanPerMille(per_mille) / kPerMilleInPercent},
-          {"estimation_blocked_by", std::move(blocked_by)},
-          {"blocks", std::move(shown)}};
+  return {
+      {"run_id", run.id.ToString()},
+      {"workflow_id", run.workflow_id.ToString()},
+      {"schedule_id", base::OrNull(run.schedule_id)},
+      {"scheduled_at", base::OrNull(run.scheduled_at)},
+      {"overall_status", domain::JobStatusName(domain::RunStatus(run.status))},
+      {"status_reason", base::OrNull(run.status_reason)},
+      {"waiting_until", base::OrNull(run.waiting_until)},
+      {"error_message", base::OrNull(run.error)},
+      {"current_block", std::move(current)},
+      {"current_block_sequence", std::move(current_sequence)},
+      {"total_blocks", graph.blocks.size()},
+      {"completed_blocks", completed},
+      {"started_at", base::OrNull(run.started_at)},
+      {"completed_at", base::OrNull(run.finished_at)},
+      {"last_updated", base::FormatTimestamp(updated)},
+      {"overall_progress_percentage", domain::MeanPerMille(per_mille) / domain::kPerMilleInPercent},
+      {"estimation_blocked_by", std::move(blocked_by)},
+      {"blocks", std::move(shown)}};
 }
 
 }  // namespace vedette::api

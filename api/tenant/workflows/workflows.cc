@@ -23,7 +23,6 @@ namespace {
 
 using rest::Presence;
 
-constexpr std::size_t kDescriptionCharsMax = 10'000;
 // Longer ones are no strings to look for.
 constexpr std::size_t kTemplateKeyCharsRead = 10'000;
 constexpr int kPageDefault = 100;
@@ -161,7 +160,7 @@ rest::Handled CreateWorkflow(Call& call) {
   rest::BodyReader reader(json.members, &problems);
   const auto name = reader.FilledText("workflow_name", Presence::kRequired, domain::kNameCharsMax);
   const auto description =
-      reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
+      reader.Text("workflow_description", Presence::kOptional, 0, domain::kDescriptionCharsMax);
   Beginning begin = ReadBeginning(call, &reader, &problems);
   const auto id = reader.Id("id", Presence::kOptional);
   reader.Finish();
@@ -235,7 +234,7 @@ rest::Handled UpdateWorkflow(Call& call) {
   reader.RefuseNull("workflow_definition", "dict");
   change.name = reader.FilledText("workflow_name", Presence::kOptional, domain::kNameCharsMax);
   change.description =
-      reader.Text("workflow_description", Presence::kOptional, 0, kDescriptionCharsMax);
+      reader.Text("workflow_description", Presence::kOptional, 0, domain::kDescriptionCharsMax);
   change.definition_json = ReadDefinitionMember(call, &reader, Presence::kOptional, &problems);
   reader.Finish();
   if (members.empty()) {
