@@ -1,6 +1,7 @@
 """Keeps the shape of the source tree: includes only go down, each library stays in its folder, files
 and functions keep their size, nothing is left to be done, and words are plain."""
 
+import contextlib
 import functools
 import re
 import subprocess
@@ -486,11 +487,25 @@ def test_statements_about_one_thing_stand_in_one_file():
     assert not apart, apart
 
 
+SHELL = re.compile(rb"#!(?:/usr/bin/env |/bin/)(bash|sh)\n")
+
+
+def shell_scripts():
+    """Each script of the repository, and the shell that its first line names; those that others source are bash's."""
+    for script in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
+        with contextlib.suppress(FileNotFoundError), open(ROOT / script, "rb") as file:
+            if found := SHELL.match(file.readline()):
+                yield script, found[1].decode()
+            elif script.endswith(".sh"):
+                yield script, "bash"
+
+
 def test_shell_scripts_parse():
-    for script in ["quickstart", "test", ".ci/run", "scripts/build_beside", "scripts/common.sh", "scripts/format",
-                   "scripts/phonenumbers"]:
-        done = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    scripts = dict(shell_scripts())
+    assert {"quickstart", ".ci/run", "deploy/entrypoint", "scripts/common.sh"} <= scripts.keys()
+    for script, shell in scripts.items():
+        done = subprocess.run([shell, "-n", ROOT / script], capture_output=True, text=True)
+        assert done.returncode == 0, f"{script}: {done.stderr}"
 
 
 # Sources of which some may be compiled as one with the first (cmake/Unity.cmake).
