@@ -1,7 +1,6 @@
 // Whatever a client sends as the definition of a workflow: it is refused with what is wrong, or is
 // a tree whose blocks stand behind their inputs, reads back as itself after it was stored, and
 // whose blocks work on rows or say why they cannot. The same text is read as a record of a payload.
-#include <cstdlib>
 #include <string>
 
 #include "base/json.h"
@@ -11,10 +10,6 @@
 
 namespace vedette::domain {
 namespace {
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 DefinitionRules Rules(int* made) {
   return {[](const std::string& url) -> std::optional<std::string> {
@@ -31,24 +26,24 @@ std::optional<Columns> Work(const DefinedBlock& block, const Columns& input) {
     if (block.type->make != nullptr) {
       const auto function = block.type->make(block.specs, input);
       const auto row = function->Apply(Cells(input.size(), "1"));
-      Require(!row || row->size() <= output.size());
+      fuzz::Require(!row || row->size() <= output.size());
     }
     return output;
   } catch (const BindError& error) {
-    Require(error.what()[0] != '\0');
+    fuzz::Require(error.what()[0] != '\0');
     return std::nullopt;
   }
 }
 
 void Use(const Definition& definition) {
-  Require(!definition.blocks.empty() && definition.blocks.size() <= 50);
+  fuzz::Require(!definition.blocks.empty() && definition.blocks.size() <= 50);
   const base::Json stored = DefinitionJson(definition);
-  Require(DefinitionJson(ReadStoredDefinition(base::DumpJson(stored))) == stored);
+  fuzz::Require(DefinitionJson(ReadStoredDefinition(base::DumpJson(stored))) == stored);
   std::vector<std::optional<Columns>> outputs;
   for (std::size_t i = 0; i < definition.blocks.size(); ++i) {
     const DefinedBlock& block = definition.blocks[i];
-    Require(block.input.has_value() == (i > 0));
-    Require(i == 0 || static_cast<std::size_t>(*block.input) < i);
+    fuzz::Require(block.input.has_value() == (i > 0));
+    fuzz::Require(i == 0 || static_cast<std::size_t>(*block.input) < i);
     const std::optional<Columns> input =
         i == 0 ? Columns{"name", "email"} : outputs[static_cast<std::size_t>(*block.input)];
     outputs.push_back(input ? Work(block, *input) : std::nullopt);
@@ -62,10 +57,10 @@ void ReadAsRecord(std::string_view text) {
   }
   std::size_t rows = 0;
   for (const RowsPart& part : reader.Finish()) {
-    Require(part.rows_json.starts_with('[') && part.rows_json.ends_with(']'));
+    fuzz::Require(part.rows_json.starts_with('[') && part.rows_json.ends_with(']'));
     rows += static_cast<std::size_t>(part.row_count);
   }
-  Require(rows == 2 && reader.columns().size() <= kColumnsMax);
+  fuzz::Require(rows == 2 && reader.columns().size() <= kColumnsMax);
 }
 
 }  // namespace
@@ -82,9 +77,9 @@ FUZZ_TARGET(definition, bytes) {
     return;
   }
   const auto& faults = std::get<ValidationFaults>(read);
-  Require(!faults.empty());
+  fuzz::Require(!faults.empty());
   for (const ValidationFault& fault : faults) {
-    Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
+    fuzz::Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
   }
 }
 

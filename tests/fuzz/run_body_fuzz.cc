@@ -1,6 +1,5 @@
 // The body of POST /workflows/run, as its handler reads it: the members, what specs_override makes
 // of a source, and the records of the payload as rows. What is taken can be stored and read again.
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,10 +21,6 @@ constexpr std::string_view kSources[] = {
     R"({"block_name": "webhook", "specs": {"dataframe_type": "LEAD",
         "input_schema": {"email": {"required": true}, "note": {"required": false}}}})",
     R"({"block_name": "read_csv", "specs": {}})"};
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 domain::DefinitionRules Rules() {
   return {[](const std::string&) { return std::nullopt; }, [] { return std::string("made"); }};
@@ -49,14 +44,14 @@ domain::Definition Workflow(std::string_view source_json) {
 bool Override(const api::RunBody& run, domain::Definition* definition) {
   const auto faults = api::OverrideSpecs(run.specs_override, Rules(), definition);
   for (const domain::ValidationFault& fault : faults) {
-    Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
+    fuzz::Require(!fault.type.empty() && !fault.msg.empty() && fault.loc.is_array());
   }
   if (!faults.empty()) return false;
   const std::string params =
       domain::RunParamsJson(domain::DefinitionJson(*definition), definition->frame);
   const domain::RunGraph graph = domain::ReadRunGraph(params);
-  Require(graph.blocks.size() == definition->blocks.size());
-  Require(graph.frame == domain::FrameName(definition->frame));
+  fuzz::Require(graph.blocks.size() == definition->blocks.size());
+  fuzz::Require(graph.frame == domain::FrameName(definition->frame));
   return true;
 }
 
@@ -73,13 +68,13 @@ void ReadPayload(const api::RunBody& run, const base::Json& specs, rest::Problem
   }
   std::size_t rows = 0;
   for (const domain::RowsPart& part : reader.Finish()) {
-    Require(part.rows_json.starts_with('[') && part.rows_json.ends_with(']'));
-    Require(part.row_count > 0 && part.row_count <= kPartRows);
+    fuzz::Require(part.rows_json.starts_with('[') && part.rows_json.ends_with(']'));
+    fuzz::Require(part.row_count > 0 && part.row_count <= kPartRows);
     rows += static_cast<std::size_t>(part.row_count);
   }
-  Require(rows == records.size() && rows == reader.records());
-  Require(reader.columns().size() <= domain::kColumnsMax);
-  if (reader.missing()) Require(reader.missing()->record < rows);
+  fuzz::Require(rows == records.size() && rows == reader.records());
+  fuzz::Require(reader.columns().size() <= domain::kColumnsMax);
+  if (reader.missing()) fuzz::Require(reader.missing()->record < rows);
 }
 
 }  // namespace

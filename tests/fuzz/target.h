@@ -2,12 +2,17 @@
 // names: a program for each would be linked from the same libraries 24 times.
 #pragma once
 
+#include <cstdlib>
 #include <string_view>
 
 namespace vedette::fuzz {
 
 // Aborts where what must hold of any bytes does not.
 using Target = void (*)(std::string_view bytes);
+
+inline void Require(bool holds) {
+  if (!holds) std::abort();
+}
 
 // Makes the target known to the program before it begins.
 struct Registration {

@@ -13,12 +13,6 @@ namespace {
 using Accounts = AdminTest;
 using base::Json;
 
-Json Object(std::initializer_list<std::pair<const char*, Json>> members) {
-  Json json = Json::object();
-  for (const auto& [name, value] : members) json[name] = value;
-  return json;
-}
-
 TEST_F(Accounts, AnOrganisationIsMadeWithAnEmptyAccountAndShown) {
   const Reply made = Ask("POST", "/admin/v1/orgs",
                          Object({{"name", "Acme"}, {"features", {"high_tier", "monitors"}}}));

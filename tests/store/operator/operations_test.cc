@@ -21,12 +21,6 @@ using base::Json;
 constexpr auto kPending = domain::DeliveryState::kPending;
 constexpr auto kDead = domain::DeliveryState::kDead;
 
-Json Object(std::initializer_list<std::pair<const char*, Json>> members) {
-  Json json = Json::object();
-  for (const auto& [name, value] : members) json[name] = value;
-  return json;
-}
-
 std::string Header(const net::ServerResponse& response, const std::string& name) {
   for (const auto& [key, value] : response.headers) {
     if (key == name) return value;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,6 +22,13 @@
 #include "tests/support/test_database.h"
 
 namespace vedette::test {
+
+// An object of these members, also of none and of one whose value is a list of two.
+inline base::Json Object(std::initializer_list<std::pair<const char*, base::Json>> members) {
+  base::Json json = base::Json::object();
+  for (const auto& [name, value] : members) json[name] = value;
+  return json;
+}
 
 // Takes one answer.
 class RecordedExchange final : public net::Exchange {

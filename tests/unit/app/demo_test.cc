@@ -18,32 +18,24 @@
 #include "app/ctl/ctl.h"
 #include "app/demo/demo_output.h"
 #include "app/demo/demo_servers.h"
+#include "tests/support/fake_exchange.h"
+#include "tests/support/hand_clock.h"
 
 namespace vedette::app {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using vedette::test::FakeExchange;
+using vedette::test::HandClock;
 
-class FakeExchange final : public net::Exchange {
- public:
-  explicit FakeExchange(net::ServerRequest request) : request_(std::move(request)) {}
-  const net::ServerRequest& request() const override { return request_; }
-  void Send(net::ServerResponse response) override { response_ = std::move(response); }
-  void Begin(int, std::vector<std::pair<std::string, std::string>>) override {}
-  void Write(std::string, std::function<void(bool)>) override {}
-  void End() override {}
-  const net::ServerResponse& response() const { return response_; }
-
- private:
-  net::ServerRequest request_;
-  net::ServerResponse response_;
-};
+const std::int64_t kNow =
+    std::chrono::floor<std::chrono::seconds>(HandClock::kStart).time_since_epoch().count();
 
 net::ServerResponse Ask(net::HttpService& service, net::ServerRequest request) {
   auto exchange = std::make_shared<FakeExchange>(std::move(request));
   service.Handle(exchange);
-  return exchange->response();
+  return *exchange->answer;
 }
 
 net::ServerResponse Get(net::HttpService& service, const std::string& path) {
@@ -52,13 +44,6 @@ net::ServerResponse Get(net::HttpService& service, const std::string& path) {
   request.target = request.path = path;
   return Ask(service, std::move(request));
 }
-
-class FixedClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override { return base::Timestamp(std::chrono::seconds(kNow)); }
-  std::chrono::nanoseconds SinceBoot() const override { return std::chrono::seconds(1); }
-  static constexpr std::int64_t kNow = 1'700'000'000;
-};
 
 const std::string kSecret = "sk_whsec_" + std::string(64, 'a');
 
@@ -114,11 +99,11 @@ TEST(DemoSite, KnowsNoOtherPages) {
 }
 
 TEST(DemoReceiver, AcceptsASignatureOverTheRawBodyAndNoOther) {
-  FixedClock clock;
+  HandClock clock;
   DemoReceiver receiver(ReceiverMode::kHonest, clock);
   receiver.SetSecret(kSecret);
   const std::string body = R"({"type":"monitor.field.changed"})";
-  const std::string header = domain::SignatureHeader({kSecret}, FixedClock::kNow, body);
+  const std::string header = domain::SignatureHeader({kSecret}, kNow, body);
   EXPECT_EQ(Ask(receiver, Webhook(body, header)).status, 200);
   ASSERT_TRUE(receiver.Find("monitor.field.changed", "group"));
   EXPECT_EQ(receiver.Find("monitor.field.changed", "group")->check, domain::SignatureCheck::kValid);
@@ -130,9 +115,9 @@ TEST(DemoReceiver, AcceptsASignatureOverTheRawBodyAndNoOther) {
 }
 
 TEST(DemoReceiver, TheModesForTestsFailHonestly) {
-  FixedClock clock;
+  HandClock clock;
   const std::string body = "{}";
-  const std::string header = domain::SignatureHeader({kSecret}, FixedClock::kNow, body);
+  const std::string header = domain::SignatureHeader({kSecret}, kNow, body);
   DemoReceiver refusing(ReceiverMode::kRefuse, clock);
   refusing.SetSecret(kSecret);
   EXPECT_EQ(Ask(refusing, Webhook(body, header)).status, 503);
@@ -143,7 +128,7 @@ TEST(DemoReceiver, TheModesForTestsFailHonestly) {
 }
 
 TEST(DemoReceiver, KeepsABoundedNumber) {
-  FixedClock clock;
+  HandClock clock;
   DemoReceiver receiver(ReceiverMode::kHonest, clock);
   for (int i = 0; i < 2000; ++i) Ask(receiver, Webhook("{}", ""));
   EXPECT_EQ(receiver.received_total(), 2000U);

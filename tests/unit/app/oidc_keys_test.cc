@@ -10,6 +10,7 @@
 #include "api/tenant/authenticate.h"
 #include "base/crypto.h"
 #include "config/parts.h"
+#include "tests/support/hand_clock.h"
 #include "tests/support/jose.h"
 
 namespace vedette::app {
@@ -18,21 +19,9 @@ namespace {
 using base::Json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using vedette::test::HandClock;
 
 const std::string kIssuer = "https://idp.example";
-
-class HandClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override {
-    return base::Timestamp(std::chrono::hours(500'000)) +
-           std::chrono::duration_cast<std::chrono::microseconds>(SinceBoot());
-  }
-  std::chrono::nanoseconds SinceBoot() const override { return since_boot_.load(); }
-  void Pass(std::chrono::nanoseconds time) { since_boot_ = since_boot_.load() + time; }
-
- private:
-  std::atomic<std::chrono::nanoseconds> since_boot_{std::chrono::hours(1)};
-};
 
 // The Ed25519 key of RFC 8037, A.2: only its id matters where nothing is signed with it.
 Json Jwk(const std::string& kid) {

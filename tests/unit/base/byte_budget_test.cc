@@ -8,22 +8,20 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/ids.h"
+
 namespace vedette::base {
 namespace {
 
-Uuid Org(std::uint8_t n) {
-  Uuid id;
-  id.bytes[15] = n;
-  return id;
-}
+using vedette::test::Id;
 
 const std::function<void()> kNever = [] { FAIL() << "it did not have to wait"; };
 
 TEST(ByteBudgetTest, G11_OverTheTotalHoldersWaitAndGoOnAsBytesComeBack) {
   ByteBudget budget(1000, 0.1);
-  auto privileged = budget.Open(Org(1));
-  auto first = budget.Open(Org(1));
-  auto second = budget.Open(Org(2));
+  auto privileged = budget.Open(Id(1));
+  auto first = budget.Open(Id(1));
+  auto second = budget.Open(Id(2));
   ASSERT_TRUE(first.Take(800, kNever));
   ASSERT_TRUE(privileged.Take(300, kNever));  // nothing is free: it is the one that may go on
   bool went = false;
@@ -40,7 +38,7 @@ TEST(ByteBudgetTest, HoldersThatAllWaitForEachOtherGoOnOneAtATime) {
   ByteBudget budget(100, 0.1);
   std::vector<int> finished;
   std::vector<ByteBudget::Holding> pages;
-  for (std::uint8_t i = 0; i < 4; ++i) pages.push_back(budget.Open(Org(i)));
+  for (std::uint8_t i = 0; i < 4; ++i) pages.push_back(budget.Open(Id(i)));
   for (auto& page : pages) ASSERT_TRUE(page.Take(25, kNever));
   for (int i = 0; i < 4; ++i) {
     const bool now = pages[static_cast<std::size_t>(i)].Take(50, [&, i] { finished.push_back(i); });
@@ -57,22 +55,22 @@ TEST(ByteBudgetTest, HoldersThatAllWaitForEachOtherGoOnOneAtATime) {
 
 TEST(ByteBudgetTest, G10_AnOrganisationThatHoldsNothingPassesANeighboursQueue) {
   ByteBudget budget(1000, 0.1);
-  auto greedy = budget.Open(Org(1));
-  auto more = budget.Open(Org(1));
-  auto waits = budget.Open(Org(1));
+  auto greedy = budget.Open(Id(1));
+  auto more = budget.Open(Id(1));
+  auto waits = budget.Open(Id(1));
   ASSERT_TRUE(greedy.Take(900, kNever));
   ASSERT_TRUE(more.Take(50, kNever));  // privileged
   ASSERT_FALSE(waits.Take(50, [] {}));
-  auto newcomer = budget.Open(Org(2));
+  auto newcomer = budget.Open(Id(2));
   EXPECT_TRUE(newcomer.Take(40, kNever));
 }
 
 // Uploads that never end keep the privilege as long as they like.
 TEST(ByteBudgetTest, G10_WhatTheOneThatMayAlwaysGoOnTakesLeavesTheRoomThatIsKeptForOthers) {
   ByteBudget budget(1000, 0.1);
-  auto greedy = budget.Open(Org(1));
-  auto privileged = budget.Open(Org(1));
-  auto neighbour = budget.Open(Org(2));
+  auto greedy = budget.Open(Id(1));
+  auto privileged = budget.Open(Id(1));
+  auto neighbour = budget.Open(Id(2));
   ASSERT_TRUE(greedy.Take(850, kNever));
   ASSERT_TRUE(privileged.Take(300, kNever));
   EXPECT_TRUE(neighbour.Take(50, kNever));
@@ -82,19 +80,19 @@ TEST(ByteBudgetTest, G10_WhatTheOneThatMayAlwaysGoOnTakesLeavesTheRoomThatIsKept
   greedy = {};
   privileged = {};
   EXPECT_EQ(budget.usage().used, 100u);
-  auto next = budget.Open(Org(3));
+  auto next = budget.Open(Id(3));
   EXPECT_TRUE(next.Take(800, kNever)) << "nothing is forgotten to be counted";
   EXPECT_FALSE(neighbour.TryTake(200));
 }
 
 TEST(ByteBudgetTest, WhoeverGivesUpWaitsNoMore) {
   ByteBudget budget(100, 0.1);
-  auto a = budget.Open(Org(1));
-  auto b = budget.Open(Org(1));
+  auto a = budget.Open(Id(1));
+  auto b = budget.Open(Id(1));
   ASSERT_TRUE(a.Take(100, kNever));
   ASSERT_TRUE(b.Take(100, kNever));  // privileged
   {
-    auto gone = budget.Open(Org(2));
+    auto gone = budget.Open(Id(2));
     EXPECT_FALSE(gone.Take(10, [] { FAIL() << "it was given up"; }));
   }
   EXPECT_EQ(budget.usage().waiting, 0u);
@@ -105,7 +103,7 @@ TEST(ByteBudgetTest, WhoeverGivesUpWaitsNoMore) {
 
 TEST(ByteBudgetTest, TryTakeNeverWaits) {
   ByteBudget budget(100, 0.1);
-  auto a = budget.Open(Org(1));
+  auto a = budget.Open(Id(1));
   EXPECT_TRUE(a.TryTake(80));
   EXPECT_FALSE(a.TryTake(40));
   EXPECT_EQ(budget.usage().used, 80u);
@@ -121,7 +119,7 @@ TEST(ByteBudgetTest, G11_ThreadsThatGrowAtRandomAllFinish) {
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
       for (int i = 0; i < 500; ++i) {
-        auto holding = budget.Open(Org(t));
+        auto holding = budget.Open(Id(t));
         for (int step = 0; step < 8; ++step) {
           std::atomic<bool> granted{false};
           if (!holding.Take(1 + random() % 1000, [&] {

@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "tests/support/hand_clock.h"
 
 namespace vedette::base {
 namespace {
 
-class FixedClock final : public Clock {
- public:
-  explicit FixedClock(Timestamp now) : now_(now) {}
-  Timestamp Now() const override { return now_; }
-  std::chrono::nanoseconds SinceBoot() const override { return {}; }
-
- private:
-  Timestamp now_;
-};
+using vedette::test::HandClock;
 
 TEST(Uuid, ReadsWhatItWritesInEitherCase) {
   const std::string text = "0192f0c1-2b3c-7def-8a9b-0123456789ab";
@@ -75,16 +68,16 @@ TEST(Uuid, Version5MatchesThePublishedVector) {
 // RFC 9562, appendix A.6: the time of its example.
 TEST(Uuid, Version7CarriesTheClockAndSortsByIt) {
   const Timestamp t = ParseTimestamp("2022-02-22T19:22:22.000Z");
-  const Uuid id = Uuid::V7(FixedClock(t));
+  const Uuid id = Uuid::V7(HandClock(t));
   EXPECT_EQ(id.ToString().substr(0, 18), "017f22e2-79b0-7000");
   EXPECT_EQ(id.bytes[8] & 0xC0, 0x80);
-  const Uuid later = Uuid::V7(FixedClock(t + std::chrono::milliseconds(1)));
+  const Uuid later = Uuid::V7(HandClock(t + std::chrono::milliseconds(1)));
   EXPECT_LT(id, later);
   EXPECT_LT(id.ToString(), later.ToString());
   // Within a millisecond too: every microsecond has a fraction of its own, in their order.
   Uuid before = id;
   for (int us = 1; us < 1000; ++us) {
-    const Uuid next = Uuid::V7(FixedClock(t + std::chrono::microseconds(us)));
+    const Uuid next = Uuid::V7(HandClock(t + std::chrono::microseconds(us)));
     ASSERT_LT(std::vector(before.bytes.begin(), before.bytes.begin() + 8),
               std::vector(next.bytes.begin(), next.bytes.begin() + 8))
         << us;
@@ -94,7 +87,7 @@ TEST(Uuid, Version7CarriesTheClockAndSortsByIt) {
 }
 
 TEST(Uuid, RandomOnesDifferAndSayTheirVersion) {
-  const FixedClock clock{Timestamp{}};
+  const HandClock clock;
   std::unordered_set<Uuid> seen;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(seen.insert(Uuid::V7(clock)).second);

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "html/selector.h"
+#include "tests/support/repeated.h"
 
 namespace vedette::html {
 namespace {
 
 using Texts = std::vector<std::string>;
+using vedette::test::Repeated;
 
 std::variant<Selector, CompileError> Compile(const std::string& description) {
   return CompileSelector(domain::ParseFieldDescription(description));
@@ -34,12 +36,6 @@ std::string Error(const std::variant<Selector, CompileError>& compiled) {
 }
 std::string Error(const std::string& description) {
   return Error(Compile(description));
-}
-
-std::string Repeated(std::string_view unit, std::size_t n) {
-  std::string out;
-  for (std::size_t i = 0; i < n; ++i) out += unit;
-  return out;
 }
 
 TEST(CompiledSelector, OfCssHasItsNamesForHtmlAndForXml) {

@@ -7,6 +7,7 @@
 #include <future>
 #include <stdexcept>
 
+#include "tests/unit/html/text_reading.h"
 #include "tests/unit/net/site.h"
 
 namespace vedette::html {
@@ -18,13 +19,6 @@ using net::ServerResponse;
 using net::test::Gate;
 using net::test::Site;
 using std::chrono::milliseconds;
-
-struct TextReading final : Reading {
-  explicit TextReading(std::string t) : text(std::move(t)) {}
-  std::size_t bytes() const override { return text.size(); }
-
-  const std::string text;
-};
 
 Fetched ReadText(const FetchedPage& page, ReadingTime&) {
   return std::make_shared<const TextReading>(PageForms(page).VisibleText().value_or("unreadable"));

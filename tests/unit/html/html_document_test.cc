@@ -8,9 +8,12 @@
 #include "base/text.h"
 #include "html/markup_tree.h"
 #include "html/xpath_cost.h"
+#include "tests/support/repeated.h"
 
 namespace vedette::html {
 namespace {
+
+using vedette::test::Repeated;
 
 HtmlDocument Parsed(std::string_view text) {
   auto result = HtmlDocument::Parse(text);
@@ -21,12 +24,6 @@ HtmlDocument Parsed(std::string_view text) {
 HtmlFinding Find(std::string_view html, const std::string& xpath) {
   ExtractionStop stop;
   return Parsed(html).First({xpath}, false, "", stop);
-}
-
-std::string Repeated(std::string_view unit, std::size_t n) {
-  std::string out;
-  for (std::size_t i = 0; i < n; ++i) out += unit;
-  return out;
 }
 
 constexpr std::string_view kPage =

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "html/html_document.h"
+#include "tests/support/repeated.h"
 
 namespace vedette::html {
 namespace {
+
+using vedette::test::Repeated;
 
 // The tree's elements by name, with what is in them: "html(body(p))".
 std::string Shape(const xmlNode* node) {
@@ -35,12 +38,6 @@ std::string TextIn(const ParsedTree& parsed) {
   xmlChar* text = xmlNodeGetContent(TreeOf(parsed).root);
   std::string out = reinterpret_cast<const char*>(text);
   xmlFree(text);
-  return out;
-}
-
-std::string Repeated(std::string_view unit, std::size_t n) {
-  std::string out;
-  for (std::size_t i = 0; i < n; ++i) out += unit;
   return out;
 }
 

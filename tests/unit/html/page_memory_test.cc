@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/html/text_reading.h"
+
 namespace vedette::html {
 namespace {
 
@@ -12,13 +14,6 @@ std::optional<PageVersion> Version(Headers headers) {
   response.headers = std::move(headers);
   return VersionOf(response);
 }
-
-struct TextReading final : Reading {
-  explicit TextReading(std::string t) : text(std::move(t)) {}
-  std::size_t bytes() const override { return text.size(); }
-
-  const std::string text;
-};
 
 std::shared_ptr<const PageMemory::Entry> Seen(const std::string& value) {
   return std::make_shared<const PageMemory::Entry>(

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "config/net_config.h"
+#include "tests/support/hand_clock.h"
 #include "tests/unit/net/site.h"
 
 namespace vedette::html {
@@ -17,15 +18,6 @@ using net::ServerResponse;
 using net::test::Gate;
 using net::test::Site;
 using Answer = std::optional<domain::Failure>;
-
-// Time that the test moves.
-class MovedClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override { return {}; }
-  std::chrono::nanoseconds SinceBoot() const override { return since_boot; }
-
-  std::atomic<std::chrono::nanoseconds> since_boot{std::chrono::hours(100)};
-};
 
 ServerResponse File(std::string body) {
   return {200, {{"Content-Type", "text/plain"}}, std::move(body)};
@@ -80,7 +72,7 @@ class RobotsBookTest : public ::testing::Test {
   const net::AddressPolicy policy_{{"127.0.0.0/8"}};
   PageMemory memory_{1 << 20};
   base::ByteBudget budget_{4 << 20, 0.1};
-  MovedClock clock_;
+  vedette::test::HandClock clock_;
   net::test::LoopThread loop_;
   std::unique_ptr<base::ThreadPool> pool_ =
       std::make_unique<base::ThreadPool>("pages", base::ThreadPool::Limits{1, 1, 16});
@@ -134,10 +126,10 @@ TEST_F(RobotsBookTest, AFileIsBelievedForAnHour) {
   Site site([&](const ServerRequest&) { return File(open ? "" : "User-agent: *\nDisallow: /\n"); });
   EXPECT_EQ(Refused(site.Url()), "");
   open = false;
-  clock_.since_boot = clock_.since_boot.load() + kRobotsKnownMax - 1ns;
+  clock_.Pass(kRobotsKnownMax - 1ns);
   EXPECT_EQ(Refused(site.Url()), "");
   EXPECT_EQ(site.requests().size(), 1U);
-  clock_.since_boot = clock_.since_boot.load() + 1ns;
+  clock_.Pass(1ns);
   EXPECT_EQ(Refused(site.Url()), "robots");
   EXPECT_EQ(site.requests().size(), 2U);
 }

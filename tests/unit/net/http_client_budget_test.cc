@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <memory>
@@ -9,7 +8,9 @@
 
 #include "base/byte_budget.h"
 #include "net/http_client.h"
+#include "tests/support/ids.h"
 #include "tests/unit/net/client_support.h"
+#include "tests/unit/net/gzip.h"
 
 // G11: the bodies of all answers together stay within the budget that their requests name.
 namespace vedette::net {
@@ -18,6 +19,7 @@ namespace {
 using base::ByteBudget;
 using test::After;
 using test::Client;
+using test::Gzip;
 using test::Local;
 using test::milliseconds;
 using test::NetConfig;
@@ -25,28 +27,9 @@ using test::RawServer;
 using test::Says;
 using test::Socket;
 using ::testing::HasSubstr;
+using vedette::test::Id;
 
 constexpr std::size_t kMiB = 1 << 20;
-
-base::Uuid Org(std::uint8_t n) {
-  base::Uuid id;
-  id.bytes[15] = n;
-  return id;
-}
-
-std::string Gzip(const std::string& text) {
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 // Not all the same, so that a piece that is lost, doubled or out of order shows.
 std::string Text(std::size_t bytes) {
@@ -126,7 +109,7 @@ TEST_P(Together, G11_BodiesOfManyAnswersStayWithinTheBudgetAndAllAreRead) {
   Client client;
   const auto request = [&](int i) {
     HttpRequest page = Page(server.port(), budget);
-    page.org = Org(static_cast<std::uint8_t>(i % 5));
+    page.org = Id(i % 5);
     return page;
   };
   SendTogether(client, 64, request, [&](const HttpResponse& r) {
@@ -180,7 +163,7 @@ TEST(HttpClientBudget, ABodyTakesWhatItHasNotWhatItAnnounces) {
 
 // All bytes are held by others, one of whom is the privileged holder: an answer has to wait.
 struct Full {
-  Full() : budget(kMiB, 0.1), all(budget.Open(Org(1))), privileged(budget.Open(Org(2))) {
+  Full() : budget(kMiB, 0.1), all(budget.Open(Id(1))), privileged(budget.Open(Id(2))) {
     EXPECT_TRUE(all->Take(kMiB, [] {}));
     EXPECT_TRUE(privileged->Take(1, [] {}));
   }

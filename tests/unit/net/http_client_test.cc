@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dns_server.h"
+#include "tests/unit/net/gzip.h"
 
 namespace vedette::net {
 namespace {
@@ -20,7 +20,9 @@ namespace {
 using test::After;
 using test::Await;
 using test::Client;
+using test::Deflated;
 using test::DnsServer;
+using test::Gzip;
 using test::Local;
 using test::milliseconds;
 using test::Mirror;
@@ -33,24 +35,6 @@ using test::WithoutAllow;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string Deflated(const std::string& text, int window_bits) {
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
-
-std::string Gzip(const std::string& text) {
-  return Deflated(text, 15 + 16);
-}
 
 // ---------------------------------------------------------------- what is sent and read
 

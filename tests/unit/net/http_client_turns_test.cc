@@ -6,6 +6,7 @@
 
 #include "config/net_config.h"
 #include "net/http_client.h"
+#include "tests/support/ids.h"
 #include "tests/unit/net/client_support.h"
 
 // Requests that wait for a connection: whose turn it is, and what the wait costs.
@@ -21,12 +22,7 @@ using test::RawServer;
 using test::Says;
 using test::Socket;
 using ::testing::HasSubstr;
-
-base::Uuid Org(std::uint8_t n) {
-  base::Uuid id;
-  id.bytes[15] = n;
-  return id;
-}
+using vedette::test::Id;
 
 RawServer::Serve AnswersAfter(milliseconds wait) {
   return After([wait](Socket& socket) {
@@ -109,7 +105,7 @@ TEST(HttpClientTurns, G10_ASmallOrganisationDoesNotWaitBehindABigOnesBacklogAtAH
   config.connections_per_host_max = 8;
   Client client(config);
   HttpRequest slow;
-  slow.org = Org(1);
+  slow.org = Id(1);
   slow.url = Local(server.port(), "/slow");
   slow.timeout = std::chrono::minutes(1);
   slow.wait_max = std::chrono::minutes(1);
@@ -117,7 +113,7 @@ TEST(HttpClientTurns, G10_ASmallOrganisationDoesNotWaitBehindABigOnesBacklogAtAH
   for (int i = 0; i < 200; ++i) backlog.push_back(client.Begin(slow));
   while (slow_done < 8) std::this_thread::yield();
   HttpRequest fast = slow;
-  fast.org = Org(2);
+  fast.org = Id(2);
   fast.url = Local(server.port(), "/fast");
   std::vector<std::future<HttpResponse>> small;
   for (int i = 0; i < 20; ++i) small.push_back(client.Begin(fast));

@@ -1,9 +1,8 @@
 #include "api/kit/answer.h"
+#include "tests/support/fake_exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "tests/unit/api/kit/support.h"
 
 namespace vedette::rest {
 namespace {
@@ -18,7 +17,7 @@ class Answers : public testing::Test {
     request.path = "/things";
     request.body = "{}";
     request.headers = {{"x-request-id", "r-1"}};
-    exchange = std::make_shared<test::FakeExchange>(std::move(request));
+    exchange = std::make_shared<vedette::test::FakeExchange>(std::move(request));
   }
 
   std::shared_ptr<Answer> New(std::string_view pattern = "/things") {
@@ -29,7 +28,7 @@ class Answers : public testing::Test {
   metrics::Metrics metrics{"test"};
   Port port{"api", "other", {{"Cache-Control", "no-store"}},
             clock, metrics, {base::LogLevel::kOff, base::LogFormat::kText}};
-  std::shared_ptr<test::FakeExchange> exchange;
+  std::shared_ptr<vedette::test::FakeExchange> exchange;
 };
 
 TEST_F(Answers, HaveTheRequestsIdAndThePortsHeaders) {

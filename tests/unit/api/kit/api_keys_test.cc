@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "tests/support/fake_exchange.h"
 #include "tests/support/refusal.h"
 
 namespace vedette::rest {
@@ -16,14 +17,8 @@ const BodyRules kRules{.bytes_max = 100'000};
 const base::Timestamp kNow = base::ParseTimestamp("2026-11-25T12:00:00Z");
 
 struct Reader : BodyReader {
-  explicit Reader(const Json& body) : BodyReader(Request(body), kRules, Nulls::kWrong) {}
-
-  static net::ServerRequest Request(const Json& body) {
-    net::ServerRequest request;
-    request.headers = {{"content-type", "application/json"}};
-    request.body = base::DumpJson(body);
-    return request;
-  }
+  explicit Reader(const Json& body)
+      : BodyReader(vedette::test::Request(base::DumpJson(body)), kRules, Nulls::kWrong) {}
 };
 
 // The members that a 422 names; nothing where the order is good.

@@ -5,17 +5,13 @@
 #include <string>
 
 #include "base/json.h"
+#include "tests/support/fake_exchange.h"
 #include "tests/support/refusal.h"
 
 namespace vedette::rest {
 namespace {
 
-net::ServerRequest Request(std::string body, std::string content_type = "application/json") {
-  net::ServerRequest request;
-  request.headers = {{"content-type", std::move(content_type)}};
-  request.body = std::move(body);
-  return request;
-}
+using vedette::test::Request;
 
 const BodyRules kRules{.bytes_max = 100, .absent = BodyRules::Absent::kEmptyObject};
 

@@ -1,5 +1,6 @@
 #include "api/kit/body.h"
 
+#include "tests/support/fake_exchange.h"
 #include "tests/support/refusal.h"
 
 #include <gtest/gtest.h>
@@ -9,18 +10,13 @@
 namespace vedette::rest {
 namespace {
 
+using vedette::test::Request;
+
 const BodyRules kRowsRules{.bytes_max = 1000,
                            .advice = "; send fewer",
                            .large_member = "rows",
                            .elements_max = 2,
                            .json = {.values_max = 10}};
-
-net::ServerRequest Request(std::string body, std::string type = "application/json") {
-  net::ServerRequest request;
-  if (!type.empty()) request.headers = {{"content-type", std::move(type)}};
-  request.body = std::move(body);
-  return request;
-}
 
 // The status with which reading the body is refused; 200 where it is not.
 int StatusOf(const net::ServerRequest& request, const BodyRules& rules) {

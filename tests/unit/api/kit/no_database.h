@@ -15,7 +15,7 @@
 #include "config/parts.h"
 #include "metrics/metrics.h"
 #include "store/session.h"
-#include "tests/unit/api/kit/support.h"
+#include "tests/support/fake_exchange.h"
 
 namespace vedette::rest::test {
 
@@ -38,11 +38,11 @@ class NoDatabaseTest : public testing::Test {
     }();
     return nowhere;
   }
-  static std::shared_ptr<FakeExchange> Asked() {
+  static std::shared_ptr<vedette::test::FakeExchange> Asked() {
     net::ServerRequest request;
     request.path = "/things";
     request.headers = {{"x-request-id", "r-1"}};
-    return std::make_shared<FakeExchange>(std::move(request));
+    return std::make_shared<vedette::test::FakeExchange>(std::move(request));
   }
   std::shared_ptr<Answer> AnswerTo(std::shared_ptr<net::Exchange> exchange) {
     return std::make_shared<Answer>(port, std::move(exchange), "/things");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_exchange.h"
 #include "tests/support/ids.h"
 #include "tests/support/jose.h"
 #include "tests/support/refusal.h"
@@ -17,14 +18,7 @@ const BodyRules kRules{.bytes_max = 100'000};
 // Reads a whole body, as the ports do.
 struct Reader : BodyReader {
   explicit Reader(const Json& body, Nulls nulls = Nulls::kWrong)
-      : BodyReader(Request(body), kRules, nulls) {}
-
-  static net::ServerRequest Request(const Json& body) {
-    net::ServerRequest request;
-    request.headers = {{"content-type", "application/json"}};
-    request.body = base::DumpJson(body);
-    return request;
-  }
+      : BodyReader(vedette::test::Request(base::DumpJson(body)), kRules, nulls) {}
 };
 
 // What a 422 says is wrong, as "loc type, ..."; nothing where nothing is.

@@ -94,7 +94,7 @@ class FetchKeysTest : public test::NoDatabaseTest {
   }
 
   HeldFetcher fetcher;
-  std::shared_ptr<test::FakeExchange> exchange = Asked();
+  std::shared_ptr<vedette::test::FakeExchange> exchange = Asked();
   int then = 0;
 };
 
@@ -114,7 +114,7 @@ TEST_F(FetchKeysTest, WhatCannotBeStoredIsAnsweredByTheDatabasesFailure) {
       {Kind::kCame, "no set"},
       {Kind::kFailed, "connect: nobody listens"},
       {Kind::kBusy, "too many are under way"}};
-  std::vector<std::shared_ptr<test::FakeExchange>> all;
+  std::vector<std::shared_ptr<vedette::test::FakeExchange>> all;
   testing::internal::CaptureStderr();
   for (const auto& outcome : outcomes) {
     exchange = Asked();

@@ -90,7 +90,7 @@ class ServeTest : public test::NoDatabaseTest {
     return base::ParseJsonOrThrow(exchange->answer->body)["error"].get<std::string>();
   }
 
-  std::shared_ptr<test::FakeExchange> exchange = Asked();
+  std::shared_ptr<vedette::test::FakeExchange> exchange = Asked();
   std::string said;  // on standard error
 };
 
@@ -205,7 +205,7 @@ class HeldPool {
 };
 
 TEST_F(ServeTest, AFullQueueIsAnsweredAtOnceAndNotLogged) {
-  std::vector<std::shared_ptr<test::FakeExchange>> waiting;
+  std::vector<std::shared_ptr<vedette::test::FakeExchange>> waiting;
   int handled = 0;
   const auto handler = [&](store::Session&) -> Handled {
     ++handled;

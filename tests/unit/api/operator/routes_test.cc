@@ -11,7 +11,7 @@
 #include "api/operator/admin.h"
 #include "config/auth_config.h"
 #include "metrics/metrics.h"
-#include "tests/unit/api/kit/support.h"
+#include "tests/support/fake_exchange.h"
 
 namespace vedette::admin {
 namespace {
@@ -110,7 +110,7 @@ TEST(HealthPort, SaysNothingButHealthAndMetrics) {
     net::ServerRequest request;
     request.method = route.method;
     request.path = route.pattern;
-    const auto exchange = std::make_shared<rest::test::FakeExchange>(std::move(request));
+    const auto exchange = std::make_shared<vedette::test::FakeExchange>(std::move(request));
     port.HandleWhole(exchange);
     ASSERT_TRUE(exchange->answer) << route.pattern;
     if (exchange->answer->status == 200) served.emplace(route.pattern);

@@ -6,6 +6,7 @@
 #include "config/parts.h"
 #include "config/probe_config.h"
 #include "store/monitors/control.h"
+#include "tests/support/hand_clock.h"
 #include "tests/support/refusal.h"
 
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@ namespace {
 
 using base::Json;
 using testing::HasSubstr;
+using vedette::test::HandClock;
 
 config::LimitsConfig Limits() {
   config::LimitsConfig limits{};
@@ -343,14 +345,6 @@ TEST(UpdateBody, KnowsAbsentFromNull) {
   EXPECT_FALSE(body.research_plan);
 }
 
-// Stands still unless it is moved.
-class HandClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override { return {}; }
-  std::chrono::nanoseconds SinceBoot() const override { return at; }
-  std::chrono::nanoseconds at{0};
-};
-
 TEST(DescriptionWarnings, G10_SelectorsAreCheckedForABoundedTime) {
   config::Config config{};
   config.probes["low"].kind = "web";
@@ -360,7 +354,7 @@ TEST(DescriptionWarnings, G10_SelectorsAreCheckedForABoundedTime) {
   int checked = 0;
   const auto slow = [&](const std::string&, const std::string&) -> std::optional<std::string> {
     ++checked;
-    clock.at += std::chrono::milliseconds(33);
+    clock.Pass(std::chrono::milliseconds(33));
     return std::nullopt;
   };
   const auto warnings = DescriptionWarnings(watched, domain::Tier::kLow, config, slow, clock);

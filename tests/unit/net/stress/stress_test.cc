@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <array>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dead_host.h"
 #include "tests/unit/net/dns_server.h"
+#include "tests/unit/net/gzip.h"
 
 // Random requests of several clients on one loop against hosts that do whatever they like. Every
 // request is answered exactly once, and nothing is left behind.
@@ -35,21 +35,6 @@ using test::milliseconds;
 long Setting(const char* name, long otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atol(text);
-}
-
-std::string Gzip(std::size_t bytes) {
-  const std::string text(bytes, 'x');
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
 }
 
 // In each sanitizer's build; four times as many in a nightly run.
@@ -200,8 +185,8 @@ class Stress {
   base::ByteBudget budget_;
   DeadHost dead_;
   DnsServer dns_;
-  ChaosServer live_{Gzip(2000000)};
-  ChaosServer other_{Gzip(1000)};
+  ChaosServer live_{test::Gzip(std::string(2000000, 'x'))};
+  ChaosServer other_{test::Gzip(std::string(1000, 'x'))};
   LoopThread loop_;
   std::array<std::unique_ptr<HttpClient>, kClients> clients_;
   std::unique_ptr<base::Timer> tick_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tests/support/hand_clock.h"
 #include "tests/unit/worker/checks/held_chunks.h"
 #include "worker/checks/pause_watch.h"
 
@@ -20,17 +21,11 @@ namespace {
 using domain::Outcome;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using vedette::test::HandClock;
 
 ProbeFailure Timeout(std::optional<milliseconds> retry_after = std::nullopt) {
   return {"timeout", "The page took too long.", true, retry_after};
 }
-
-class HandClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override { return base::Timestamp(seconds(1'700'000'000)); }
-  std::chrono::nanoseconds SinceBoot() const override { return now; }
-  std::chrono::nanoseconds now = seconds(1000);
-};
 
 // Keeps what it is asked until the test answers.
 class WaitingProbe final : public Probe {
@@ -73,7 +68,7 @@ class CheckRunnerTest : public testing::Test {
 
   ChunkPtr Hold(const ChunkOptions& options) {
     ChunkPtr chunk = NewChunk(options);
-    chunk->known_since = clock.now;
+    chunk->known_since = clock.SinceBoot();
     holdings.Add(chunk);
     runner->Enqueue(chunk);
     return chunk;
@@ -116,8 +111,8 @@ TEST_F(CheckRunnerTest, G10_StartsNoMoreOfAnOrganisationThanItsShare) {
 
 TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) {
   const ChunkPtr chunk = NewChunk({.ahead = milliseconds(3)});
-  chunk->starts_from += clock.now;
-  chunk->known_since = clock.now;
+  chunk->starts_from += clock.SinceBoot();
+  chunk->known_since = clock.SinceBoot();
   EXPECT_EQ(chunk->looked_until, base::Timestamp(milliseconds(3)));
   holdings.Add(chunk);
   runner->Enqueue(chunk);
@@ -128,7 +123,7 @@ TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) 
   look.Start(milliseconds(10));
   loop.Run();
   EXPECT_TRUE(probe.asked.empty()) << "by its own clock the slot has not come";
-  clock.now += milliseconds(3);
+  clock.Pass(milliseconds(3));
   look.Start(milliseconds(0), milliseconds(1));
   while (probe.asked.empty()) loop.Run();
   EXPECT_EQ(probe.asked.front().request.until, base::Timestamp(milliseconds(3)));
@@ -136,13 +131,13 @@ TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) 
 
 TEST_F(CheckRunnerTest, AChunkThatIsGivenBackAheadOfItsSlotIsForgotten) {
   const ChunkPtr chunk = NewChunk({.ahead = milliseconds(1)});
-  chunk->starts_from += clock.now;
-  chunk->known_since = clock.now;
+  chunk->starts_from += clock.SinceBoot();
+  chunk->known_since = clock.SinceBoot();
   holdings.Add(chunk);
   runner->Enqueue(chunk);
   GiveBack(chunk);
   EXPECT_TRUE(runner->RanOut());
-  clock.now += milliseconds(1);
+  clock.Pass(milliseconds(1));
   runner->Pump();
   EXPECT_TRUE(probe.asked.empty());
 }
@@ -200,11 +195,11 @@ TEST_F(CheckRunnerTest, G5_RowsOfAPausedMonitorAndInactiveRowsAreNotProbed) {
 
 TEST_F(CheckRunnerTest, G5_NoCheckStartsOnOldKnowledgeAndAReadIsAskedFor) {
   Hold({.rows = 2});
-  clock.now += seconds(4);
+  clock.Pass(seconds(4));
   runner->Pump();
   EXPECT_EQ(probe.asked.size(), 0U);
   EXPECT_EQ(stale, 1);
-  ApplyControl({}, clock.now, holdings);
+  ApplyControl({}, clock.SinceBoot(), holdings);
   runner->Pump();
   EXPECT_EQ(probe.asked.size(), 2U);
 }
@@ -222,7 +217,7 @@ TEST_F(CheckRunnerTest, G5_ACheckThatWaitedForItsTurnIsRefusedWhereItsMonitorWas
 TEST_F(CheckRunnerTest, G5_ACheckWhoseTurnComesWhileNothingIsKnownIsNotMadeAndNotGivenUp) {
   const ChunkPtr chunk = Hold({});
   runner->Pump();
-  clock.now += seconds(4);
+  clock.Pass(seconds(4));
   EXPECT_FALSE(probe.asked[0].request.on_turn(seconds(4)));
   EXPECT_EQ(stale, 1);
   probe.asked[0].done(Timeout());
@@ -270,7 +265,7 @@ TEST_F(CheckRunnerTest, ResultsOfAnAbandonedOrLostChunkAreIgnoredAndFreeTheirSlo
 
 TEST_F(CheckRunnerTest, ARowThatCannotBeReadFailsWithoutAProbe) {
   const ChunkPtr chunk = NewChunk({});
-  chunk->known_since = clock.now;
+  chunk->known_since = clock.SinceBoot();
   chunk->claimed.parts.front().rows[0].baseline = "{";
   holdings.Add(chunk);
   runner->Enqueue(chunk);
@@ -291,9 +286,9 @@ TEST_F(CheckRunnerTest, AValueThatCouldNotBeReadBackIsAFailedCheck) {
 TEST_F(CheckRunnerTest, MeasuresHowLongChecksTakeWithTheirWaitsForTurnsExcluded) {
   const ChunkPtr chunk = Hold({.rows = 2});
   runner->Pump();
-  clock.now += seconds(3);
+  clock.Pass(seconds(3));
   EXPECT_TRUE(probe.asked[0].request.on_turn(seconds(3)));
-  clock.now += seconds(2);
+  clock.Pass(seconds(2));
   probe.asked[0].done(Price("1"));
   EXPECT_EQ(chunk->parts.front().CheckMs(), 2000);
 }

@@ -6,17 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "tests/support/ids.h"
 #include "worker/checks/held_chunk.h"
 
 // Chunks as a claim gives them, for tests without a database.
 namespace vedette::worker {
 
-inline base::Uuid Id(int n) {
-  base::Uuid id;
-  id.bytes[14] = static_cast<std::uint8_t>(n >> 8);
-  id.bytes[15] = static_cast<std::uint8_t>(n);
-  return id;
-}
+using vedette::test::Id;
 
 struct ChunkOptions {
   int id = 1;

@@ -9,6 +9,7 @@
 #include "config/limits_config.h"
 #include "config/lookup_config.h"
 #include "config/parts.h"
+#include "tests/support/hand_clock.h"
 #include "tests/unit/worker/jobs/held_job_chunks.h"
 #include "worker/jobs/row_pump.h"
 
@@ -18,17 +19,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using vedette::test::HandClock;
 
 RowFailure Down() {
   return {"provider_down", "It did not answer.", true, std::nullopt};
 }
-
-class HandClock final : public base::Clock {
- public:
-  base::Timestamp Now() const override { return base::Timestamp(seconds(1'700'000'000)); }
-  std::chrono::nanoseconds SinceBoot() const override { return now; }
-  std::chrono::nanoseconds now = seconds(1000);
-};
 
 config::Config Settings() {
   config::Config settings =
@@ -65,8 +60,8 @@ class RowPumpTest : public testing::Test {
 
   JobChunkPtr Hold(const JobChunkOptions& options) {
     const JobChunkPtr chunk = NewJobChunk(options, runner);
-    chunk->known_since = clock.now;
-    chunk->deadline += clock.now;
+    chunk->known_since = clock.SinceBoot();
+    chunk->deadline += clock.SinceBoot();
     holdings.Add(chunk);
     pump.Enqueue(chunk);
     return chunk;
@@ -125,8 +120,8 @@ TEST_F(RowPumpTest, ARequestNamesItsRowAndHasTheTimeOfARowButNotMoreThanItsJob) 
   EXPECT_FALSE(runner->asked[0].request.waited);
   EXPECT_NE(runner->asked[0].request.row_id, runner->asked[1].request.row_id);
   const JobChunkPtr short_one = NewJobChunk({.id = 2, .job = 2, .waited = true}, runner);
-  short_one->known_since = clock.now;
-  short_one->deadline = clock.now + seconds(5);
+  short_one->known_since = clock.SinceBoot();
+  short_one->deadline = clock.SinceBoot() + seconds(5);
   holdings.Add(short_one);
   pump.Enqueue(short_one);
   pump.Pump();
@@ -136,15 +131,15 @@ TEST_F(RowPumpTest, ARequestNamesItsRowAndHasTheTimeOfARowButNotMoreThanItsJob) 
 
 TEST_F(RowPumpTest, G5_NothingStartsOnOldKnowledgeNorAfterTheJobsDeadline) {
   const JobChunkPtr chunk = Hold({.rows = 2});
-  clock.now += seconds(4);
+  clock.Pass(seconds(4));
   pump.Pump();
   EXPECT_EQ(asked(), 0U);
   EXPECT_EQ(stale, 1);
-  chunk->known_since = clock.now;
+  chunk->known_since = clock.SinceBoot();
   pump.Pump();
   EXPECT_EQ(asked(), 2U);
   const JobChunkPtr late = Hold({.id = 2, .job = 2});
-  late->deadline = clock.now;
+  late->deadline = clock.SinceBoot();
   pump.Pump();
   EXPECT_EQ(asked(), 2U);
 }
@@ -222,7 +217,7 @@ TEST_F(RowPumpTest, ARowIsPutOffOnlyWhereNobodyWaitsAndItsJobHasTheTime) {
 
 TEST_F(RowPumpTest, ARowThatWouldWaitBeyondItsJobIsAskedOnceMoreAndMayNotWait) {
   const JobChunkPtr chunk = Hold({});
-  chunk->deadline = clock.now + minutes(30);
+  chunk->deadline = clock.SinceBoot() + minutes(30);
   pump.Pump();
   ASSERT_TRUE(runner->asked[0].request.may_wait);
   Answer(0, RowLater{minutes(40), R"({"tried": 1})"});
@@ -251,12 +246,12 @@ TEST_F(RowPumpTest, G5_ARowInFlightMakesNoCallOnOldKnowledgeNorForAChunkThatIsLo
   pump.Pump();
   const auto& may_call = runner->asked[0].request.may_call;
   EXPECT_TRUE(may_call());
-  clock.now += seconds(4);
+  clock.Pass(seconds(4));
   EXPECT_FALSE(may_call());
-  chunk->known_since = clock.now;
+  chunk->known_since = clock.SinceBoot();
   EXPECT_TRUE(may_call());
   chunk->Enter(HeldJobChunk::Phase::kGivingBack);
-  clock.now += seconds(4);
+  clock.Pass(seconds(4));
   EXPECT_TRUE(may_call()) << "what is in flight at a lock is recorded";
   holdings.Remove(chunk);
   EXPECT_FALSE(may_call());
@@ -282,8 +277,8 @@ TEST_F(RowPumpTest, ARunnerThatAnswersAtOnceEndsAllRowsInOneCall) {
     }
   };
   const JobChunkPtr chunk = NewJobChunk({.rows = 100}, std::make_shared<AtOnce>());
-  chunk->known_since = clock.now;
-  chunk->deadline += clock.now;
+  chunk->known_since = clock.SinceBoot();
+  chunk->deadline += clock.SinceBoot();
   holdings.Add(chunk);
   pump.Enqueue(chunk);
   pump.Pump();

@@ -8,7 +8,15 @@
 
 #include "net/http_server.h"
 
-namespace vedette::rest::test {
+namespace vedette::test {
+
+// A request with a body; without a content type where `type` is empty.
+inline net::ServerRequest Request(std::string body, std::string type = "application/json") {
+  net::ServerRequest request;
+  if (!type.empty()) request.headers = {{"content-type", std::move(type)}};
+  request.body = std::move(body);
+  return request;
+}
 
 // Keeps one answer. The test plays the client that leaves.
 class FakeExchange final : public net::Exchange {
@@ -43,4 +51,4 @@ class FakeExchange final : public net::Exchange {
   net::ServerRequest request_;
 };
 
-}  // namespace vedette::rest::test
+}  // namespace vedette::test
