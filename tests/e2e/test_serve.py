@@ -249,7 +249,7 @@ def test_a_second_signal_ends_at_once(binary, database, tmp_path):
                                   "struct": {"title": "css:title"}, "frequency": "1h"})
         wait_until("the probe", lambda: stalled.connections > 0)
         service.process.terminate()
-        time.sleep(0.3)
+        wait_until("the drain", lambda: "draining" in service.log())
         assert service.process.poll() is None, "it drains"
         service.process.terminate()
         assert service.process.wait(5) == 128 + signal.SIGTERM

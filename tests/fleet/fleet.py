@@ -66,6 +66,7 @@ class Member:
         self.proxy = Proxy(loop, cluster.address)
         self.api_port, self.admin_port = free_port(), free_port()
         self.api, self.admin = (f"http://127.0.0.1:{p}" for p in (self.api_port, self.admin_port))
+        self.health_port = None  # of a process whose metrics are asked for
         self.extra = dict(extra or {})
         self.points, self.seed, self.skew_s, self.prices = [], 0, 0, {}
         self.unknown = set()  # settings that a binary of another version does not know
@@ -89,6 +90,8 @@ class Member:
         if self.world.mail:
             kept |= self.world.mail.settings
         kept |= {f"VEDETTE_PRICES_{tier.upper()}": str(price) for tier, price in self.prices.items()}
+        if self.health_port:
+            kept["VEDETTE_HEALTH_LISTEN"] = f"127.0.0.1:{self.health_port}"
         if self.points:
             kept["VEDETTE_TESTING_FAULT_POINTS"] = ",".join(self.points)
             kept["VEDETTE_TESTING_FAULT_SEED"] = str(self.seed)
@@ -145,6 +148,12 @@ class Member:
 
     def log(self):
         return self.log_path.read_bytes().decode("latin-1") if self.log_path.exists() else ""
+
+    def metric(self, name):
+        """The sum of a metric's series."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=CALL_MAX_S) as answer:
+            series = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", answer.read().decode(), re.MULTILINE)
+        return sum(map(float, series))
 
     def errors(self):
         """Lines that it logged as errors."""

@@ -11,6 +11,7 @@
 
 #include "store/jobs/job_starts.h"
 #include "tests/store/support/jobs_support.h"
+#include "tests/support/hand_clock.h"
 
 // Starts of jobs that share a transaction.
 namespace vedette::test {
@@ -181,17 +182,16 @@ TEST_F(JobsStartTogether, WhereTheirTransactionFailsEachIsStartedByItself) {
 // as long.
 TEST_F(JobsStartTogether, OpenJobsWhoseCountTookLongAreNotCountedAgainWhileTheyAreFew) {
   start_limits.open_per_org_max = 10;
-  store::JobStarts starts(clock, [this] { return start_limits; });
-  const auto start = [&] { return starts.Start(session, Lookup(1, 1000)); };
+  HandClock hand(clock.Now());
+  const auto by_hand = OtherSession(nullptr, &hand);
+  store::JobStarts starts(hand, [this] { return start_limits; });
+  const auto start = [&] { return starts.Start(*by_hand, Lookup(1, 1000)); };
   pqxx::connection connection(database.url());
   pqxx::work holder(connection);
   holder.exec("select from account for update");
-  std::thread first([&] {
-    const auto own = OtherSession();
-    EXPECT_TRUE(std::holds_alternative<JobStarted>(starts.Start(*own, Lookup(1, 1000))));
-  });
+  std::thread first([&] { EXPECT_TRUE(std::holds_alternative<JobStarted>(start())); });
   Eventually("select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'", "t");
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // the time that the count takes
+  hand.Pass(std::chrono::seconds(1));  // the time that the count takes
   holder.abort();
   first.join();
   // By another process.

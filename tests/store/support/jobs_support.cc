@@ -148,9 +148,11 @@ void JobsTest::ExpectJobMoneyAddsUp() {
             "0");
 }
 
-std::unique_ptr<store::Session> JobsTest::OtherSession(const config::TestingConfig* testing) {
+std::unique_ptr<store::Session> JobsTest::OtherSession(const config::TestingConfig* testing,
+                                                       const base::Clock* other_clock) {
   return std::make_unique<store::Session>(
-      config, store::SessionOptions{.name = "other", .testing = testing}, clock, metrics,
+      config, store::SessionOptions{.name = "other", .testing = testing},
+      other_clock ? *other_clock : clock, metrics,
       base::Logger(base::LogLevel::kOff, base::LogFormat::kText));
 }
 

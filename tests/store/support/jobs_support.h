@@ -63,7 +63,8 @@ class JobsTest : public PipelineTest {
   double StatementsSoFar();
 
   // A session of another process; with [testing] where it is given.
-  std::unique_ptr<store::Session> OtherSession(const config::TestingConfig* testing = nullptr);
+  std::unique_ptr<store::Session> OtherSession(const config::TestingConfig* testing = nullptr,
+                                               const base::Clock* other_clock = nullptr);
 
   std::chrono::milliseconds job_lease{30000};
   store::StartLimits start_limits{10000};
