@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -22,9 +21,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 import needs  # noqa: E402
-from figures import Targets  # noqa: E402
+from figures import Targets, say  # noqa: E402
 from machine import (ROOT, Postgres, add_server_option, chosen_server, environment, free_port, migrate,  # noqa: E402
-                     tree_cpu_s, wait_until)
+                     tree_cpu_s)
+from servers import start_nginx  # noqa: E402
 
 FILL_AHEAD_S = 2  # inserting what one round delivers takes a fifth of it
 IN_FLIGHT = 512  # of the bare sender: as [delivery] in_flight_max
@@ -33,10 +33,6 @@ METADATA = '{"team":"sales"}'
 LARGE_METADATA = json.dumps({"note": "x" * 12_000})
 # No receiver's breaker opens, and nothing that failed is due again within a round.
 SETTINGS = {"VEDETTE_DELIVERY_BREAKER_FAILURES": "1000000", "VEDETTE_DELIVERY_BACKOFF_FIRST_MS": "3600000"}
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 def host(n):
@@ -55,25 +51,12 @@ class Nginx:
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                         "-keyout", self.dir / "key.pem", "-out", self.ca, "-days", "2", "-subj", "/CN=bench",
                         "-addext", f"subjectAltName={names}"], check=True, capture_output=True)
-        (self.dir / "nginx.conf").write_text(f"""
-            daemon off; master_process off; pid {self.dir}/pid; error_log {self.dir}/error.log;
-            events {{ worker_connections 15000; }}
-            http {{
-              access_log off; keepalive_requests 100000000; keepalive_timeout 600;
-              client_body_temp_path {self.dir}/t1; proxy_temp_path {self.dir}/t2;
-              fastcgi_temp_path {self.dir}/t3; uwsgi_temp_path {self.dir}/t4; scgi_temp_path {self.dir}/t5;
-              ssl_certificate {self.ca}; ssl_certificate_key {self.dir}/key.pem;
-              server {{ listen {self.http} backlog=4096; listen {self.tls} ssl backlog=4096;
-                        location / {{ return 200 "ok"; }} location /fail {{ return 500 "no"; }} }}
-            }}""")
-        nginx = needs.program("nginx", "nginx-light")
-        self.process = subprocess.Popen([nginx, "-p", self.dir, "-c", self.dir / "nginx.conf"],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until("nginx", self._answers, 30)
-
-    def _answers(self):
-        with socket.socket() as s:
-            return s.connect_ex(("127.0.0.1", self.http)) == 0
+        self.process = start_nginx(self.dir, self.http, f"""
+            access_log off; keepalive_requests 100000000; keepalive_timeout 600;
+            ssl_certificate {self.ca}; ssl_certificate_key {self.dir}/key.pem;
+            server {{ listen {self.http} backlog=4096; listen {self.tls} ssl backlog=4096;
+                      location / {{ return 200 "ok"; }} location /fail {{ return 500 "no"; }} }}""",
+                                   program=needs.program("nginx", "nginx-light"), connections=15000)
 
     def close(self):
         self.process.terminate()

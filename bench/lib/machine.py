@@ -18,7 +18,7 @@ except ImportError:
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 import testbed  # noqa: E402
-from testbed import ROOT, clean_environment, free_port  # noqa: E402
+from testbed import ROOT, clean_environment, free_port, rss_max_bytes  # noqa: E402,F401
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 ADMIN_TOKEN = "bench"
@@ -110,13 +110,6 @@ def tree_cpu_s(pid):
             continue
         if tree(pid) == before:
             return total
-
-
-def rss_max_bytes(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 class Postgres(testbed.Postgres):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import needs
 from machine import ROOT, free_port, stop_process, tree_cpu_s
-from services import accepts
+from servers import accepts
 from testbed import wait_until
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from machine import ROOT, Meter
+from testbed import npm_tools
 
 # The package that a peer's script stands for, whose version is told beside its figures.
 PACKAGES = {"graphile": "graphile-worker", "pgboss": "pg-boss", "dbos": "@dbos-inc/dbos-sdk", "streams": "csv-parse",
@@ -27,8 +28,7 @@ def go():
 
 def node_peer(name):
     """The command of a script of bench/peers, and the version of its package."""
-    tools = subprocess.run([ROOT / "scripts" / "npm_tools", "bench/peers"], check=True, capture_output=True,
-                           text=True).stdout.strip()
+    tools = npm_tools("bench/peers")
     # A script's imports are found beside it: a copy stands beside the packages.
     script = f"{tools}/{name}.mjs"
     shutil.copy(ROOT / "bench" / "peers" / f"{name}.mjs", script)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import needs
 from machine import free_port, wait_until
+from servers import accepts, start_nginx
 
 ANSWER = b'{"values": {"employees": {"value": "118"}}}'
 
@@ -77,11 +78,6 @@ class SlowService:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-def accepts(port):
-    with socket.socket() as s:
-        return s.connect_ex(("127.0.0.1", port)) == 0
-
-
 class Nginx:
     """Answers every request with the same values."""
 
@@ -89,18 +85,12 @@ class Nginx:
         self.dir = Path(tempfile.mkdtemp(prefix="vedette-bench-nginx-"))
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
-        (self.dir / "nginx.conf").write_text(f"""
-daemon off; pid {self.dir}/pid; error_log {self.dir}/error.log; worker_processes 1;
-events {{ worker_connections 16384; }}
-http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {self.dir}/body;
-  proxy_temp_path {self.dir}/p; fastcgi_temp_path {self.dir}/f; uwsgi_temp_path {self.dir}/u; scgi_temp_path {self.dir}/s;
-  server {{ listen 127.0.0.1:{port} backlog=4096; default_type application/json;
-    location / {{ return 200 '{ANSWER.decode()}'; }} }} }}
-""")
-        nginx = needs.program("nginx", "nginx-light")
-        self.process = subprocess.Popen([nginx, "-c", self.dir / "nginx.conf", "-p", self.dir],
-                                        stderr=subprocess.DEVNULL)
-        wait_until("nginx", lambda: accepts(port), 30)
+        self.process = start_nginx(self.dir, port, f"""
+            access_log off; keepalive_requests 1000000;
+            server {{ listen 127.0.0.1:{port} backlog=4096; default_type application/json;
+                      location / {{ return 200 '{ANSWER.decode()}'; }} }}""",
+                                   program=needs.program("nginx", "nginx-light"), main="worker_processes 1;",
+                                   connections=16384)
         return self
 
     def __exit__(self, *_):

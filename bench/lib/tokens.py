@@ -9,6 +9,8 @@ import time
 import urllib.parse
 import urllib.request
 
+from servers import QuietHandler
+
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -44,7 +46,7 @@ class Provider:
         self.key = RsaKey(directory, "provider")
         provider = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 body = json.dumps({"keys": [provider.key.jwk("k1")]} if self.path == "/jwks" else {
                     "issuer": provider.issuer, "jwks_uri": provider.issuer + "/jwks"}).encode()
@@ -52,9 +54,6 @@ class Provider:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.issuer = f"http://127.0.0.1:{self.server.server_port}"

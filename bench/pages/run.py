@@ -8,7 +8,6 @@ CPU counted is that of the program that reads the pages: for vedette, its proces
 """
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +18,7 @@ import needs  # noqa: E402
 from figures import Targets, cpu_us, parts_of, say, summaries, table  # noqa: E402
 from machine import ROOT, Postgres, add_server_option, chosen_server, free_port  # noqa: E402
 from page_peers import PEERS  # noqa: E402
-from services import accepts  # noqa: E402
-from testbed import wait_until  # noqa: E402
+from servers import start_nginx  # noqa: E402
 from watched_pages import WatchedPages, as_cost  # noqa: E402
 
 OURS, MONITORS, PAGES, PAGE_BYTES = "vedette", 4, 1_000, 50_000
@@ -52,18 +50,14 @@ class Nginx:
         self.directory, self.port, self.version = Path(directory), free_port(), 0
         (self.directory / "pages").mkdir()
         self.write()
-        (self.directory / "nginx.conf").write_text(f"""
-daemon off; pid {directory}/pid; error_log {directory}/error.log; worker_processes 1;
-events {{ worker_connections 4096; }}
-http {{ types {{ text/html html; }} access_log off; sendfile on; keepalive_requests 1000000;
-  client_body_temp_path {directory}/t1; proxy_temp_path {directory}/t2; fastcgi_temp_path {directory}/t3;
-  uwsgi_temp_path {directory}/t4; scgi_temp_path {directory}/t5;
-  server {{ listen 127.0.0.1:{self.port} backlog=4096; root {directory}/pages;
-    location /unnamed/ {{ alias {directory}/pages/; etag off; if_modified_since off; add_header Last-Modified ""; }} }} }}""")
         self.directory.chmod(0o755)
-        self.process = subprocess.Popen([needs.program("nginx", "nginx-light"), "-p", directory, "-c",
-                                         self.directory / "nginx.conf"], stderr=subprocess.DEVNULL)
-        wait_until("nginx", lambda: accepts(self.port), 30)
+        self.process = start_nginx(self.directory, self.port, f"""
+            types {{ text/html html; }} access_log off; sendfile on; keepalive_requests 1000000;
+            server {{ listen 127.0.0.1:{self.port} backlog=4096; root {directory}/pages;
+                      location /unnamed/ {{ alias {directory}/pages/; etag off; if_modified_since off;
+                                            add_header Last-Modified ""; }} }}""",
+                                   program=needs.program("nginx", "nginx-light"), main="worker_processes 1;",
+                                   connections=4096)
 
     def write(self):
         self.version += 1

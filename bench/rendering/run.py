@@ -22,8 +22,7 @@ from figures import Targets, say, summaries, table  # noqa: E402
 from machine import ROOT, Postgres, add_server_option, chosen_server, free_port, stop_process, tree, tree_cpu_s  # noqa: E402
 from peers import node_peer  # noqa: E402
 from scripted_pages import FRAMEWORKS, ITEMS, node_modules  # noqa: E402
-from services import accepts  # noqa: E402
-from testbed import wait_until  # noqa: E402
+from servers import start_nginx  # noqa: E402
 from watched_pages import WatchedPages, as_cost  # noqa: E402
 
 CHROMIUM, AT_ONCE, COPIES = "/usr/bin/chromium", 4, 4
@@ -46,17 +45,13 @@ class Nginx:
             for copy in range(COPIES):
                 (pages / f"{name}{copy}.html").write_text(text)
         self.urls = [f"http://127.0.0.1:{self.port}/{name}{copy}.html" for copy in range(COPIES) for name in NAMES]
-        config = Path(directory) / "nginx.conf"
-        config.write_text(f"""
-daemon off; pid {directory}/pid; error_log {directory}/error.log; worker_processes 1; {"user root;" if os.geteuid() == 0 else ""}
-events {{ worker_connections 1024; }}
-http {{ types {{ text/html html; text/javascript js mjs; application/json json; }} charset utf-8; charset_types text/javascript;
-  access_log off; client_body_temp_path {directory}/t1; proxy_temp_path {directory}/t2; fastcgi_temp_path {directory}/t3;
-  uwsgi_temp_path {directory}/t4; scgi_temp_path {directory}/t5;
-  server {{ listen 127.0.0.1:{self.port}; root {pages}; location /api/ {{ default_type application/json; }} }} }}""")
-        self.process = subprocess.Popen([needs.program("nginx", "nginx-light"), "-p", directory, "-c", config],
-                                        stderr=subprocess.DEVNULL)
-        wait_until("nginx", lambda: accepts(self.port), 30)
+        main = f"worker_processes 1; {'user root;' if os.geteuid() == 0 else ''}"
+        self.process = start_nginx(Path(directory), self.port, f"""
+            types {{ text/html html; text/javascript js mjs; application/json json; }}
+            charset utf-8; charset_types text/javascript; access_log off;
+            server {{ listen 127.0.0.1:{self.port}; root {pages};
+                      location /api/ {{ default_type application/json; }} }}""",
+                                   program=needs.program("nginx", "nginx-light"), main=main, connections=1024)
 
     def close(self):
         stop_process(self.process)

@@ -10,7 +10,6 @@ import re
 import socket
 import threading
 import time
-from pathlib import Path
 
 from conftest import MIGRATED, Database, Vedette, call, wait_until
 
@@ -54,22 +53,6 @@ class Fleet:
         for process in (self.work, self.api):
             if process.process and process.process.poll() is None:
                 process.kill()
-
-
-class PeakMemory:
-    """The most that a process held resident, in MiB, since the last reset."""
-
-    def __init__(self, process):
-        self.pid = process.pid
-        self.reset()
-
-    def reset(self):
-        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
-            file.write("5")
-
-    def mib(self):
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
 class DeadHost:

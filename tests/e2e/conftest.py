@@ -9,7 +9,6 @@ import http.server
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from testbed import ROOT, Postgres, clean_environment, fast_directory, free_port, wait_until  # noqa: E402
+from servers import QuietHandler, start_nginx  # noqa: E402
+from testbed import ROOT, Postgres, clean_environment, fast_directory, free_port, npm_tools, wait_until  # noqa: E402
 
 ENCRYPTION_KEY = "5e" * 32
 ADMIN_TOKEN = "an-admin-token-of-the-tests"
@@ -261,7 +261,7 @@ class Receiver:
         self.requests = []
         receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
@@ -271,9 +271,6 @@ class Receiver:
                 self.send_response(answer(request) if answer else 200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -288,6 +285,12 @@ class Receiver:
     def close(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+@pytest.fixture(scope="session")
+def modules():
+    """The node_modules of the tools of tests/npm."""
+    return f"{npm_tools()}/node_modules"
 
 
 @pytest.fixture
@@ -306,30 +309,10 @@ class Nginx:
         self.root.mkdir()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        config = self.dir / "nginx.conf"
-        # master_process off: one process, ours, with nothing to change user to.
-        config.write_text(f"""
-            daemon off;
-            master_process off;
-            pid {self.dir}/pid;
-            error_log {self.dir}/error.log;
-            events {{ worker_connections 512; }}
-            http {{
-              types {{ text/html html; application/json json; }}
-              access_log {self.dir}/access.log;
-              client_body_temp_path {self.dir}/t1; proxy_temp_path {self.dir}/t2;
-              fastcgi_temp_path {self.dir}/t3; uwsgi_temp_path {self.dir}/t4; scgi_temp_path {self.dir}/t5;
-              server {{ listen 127.0.0.1:{self.port}; root {self.root}; }}
-            }}""")
-        self.process = subprocess.Popen(
-            ["/usr/sbin/nginx", "-p", self.dir, "-c", config], stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        wait_until("nginx", self._up)
-
-    def _up(self):
-        assert self.process.poll() is None, (self.dir / "error.log").read_text()
-        with socket.socket() as s:
-            return s.connect_ex(("127.0.0.1", self.port)) == 0
+        self.process = start_nginx(self.dir, self.port, f"""
+            types {{ text/html html; application/json json; }}
+            access_log {self.dir}/access.log;
+            server {{ listen 127.0.0.1:{self.port}; root {self.root}; }}""")
 
     def write(self, name, content):
         """Swapped in whole, as a deployment does."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import MIGRATED, ROOT, Postgres, Vedette, call, fast_directory, free_port, wait_until
+from testbed import npm_tools
 
 RENDERED = tempfile.TemporaryDirectory(prefix="vedette-openapi-")
 DOCUMENT = Path(RENDERED.name) / "openapi.json"
@@ -21,9 +22,7 @@ BODY_BYTES_MAX = 65536
 @pytest.fixture(scope="session")
 def npm_tool():
     """The command line of a tool of tests/npm."""
-    done = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    tools = f"{done.stdout.strip().splitlines()[-1]}/node_modules/.bin"
+    tools = npm_tools() / "node_modules" / ".bin"
     return lambda name, *arguments: [f"{tools}/node", f"{tools}/{name}", *map(str, arguments)]
 
 

@@ -13,6 +13,9 @@ import subprocess
 import threading
 import time
 
+from servers import QuietHandler
+from testbed import npm_tools
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ITEMS = ["tea", "coffee", "cocoa"]
 LIST = "".join(f"<li>{item}</li>" for item in ITEMS)
@@ -209,9 +212,7 @@ def expected(name):
 
 def node_modules():
     """The folder of what npm gave, and that of what was built of it, once for each state of its sources."""
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/pages"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    home = pathlib.Path(tools.stdout.splitlines()[-1])
+    home = npm_tools("tests/pages")
     pages = ROOT / "tests/pages"
     sources = [pages / "build.mjs", pages / "package-lock.json", *sorted((pages / "src").iterdir())]
     state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
@@ -225,7 +226,7 @@ def node_modules():
     return home / "node_modules", built
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     modules = built = None
     more = {}  # by path: the arguments of `answer`
 
@@ -307,9 +308,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer("", status=303, Location="/members", **{"Set-Cookie": "session=1; HttpOnly"})
         return self.answer("", status=403)
 
-    def log_message(self, *_):
-        pass
-
 
 # Frameworks whose sites are built to be served as files, of tests/exported: how, and the folder that then has the files.
 EXPORTED = {
@@ -321,9 +319,7 @@ EXPORTED = {
 
 def exported(name):
     """Builds the site again and gives its folder."""
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/exported"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    home = pathlib.Path(tools.stdout.splitlines()[-1])
+    home = npm_tools("tests/exported")
     project, (command, output) = home / name, EXPORTED[name]
     shutil.rmtree(project, ignore_errors=True)
     shutil.copytree(ROOT / "tests/exported" / name, project)
@@ -336,7 +332,7 @@ def exported(name):
 
 def files_of(folder):
     """A handler that serves the folder, beside the API of the pages."""
-    class Files(http.server.SimpleHTTPRequestHandler):
+    class Files(QuietHandler, http.server.SimpleHTTPRequestHandler):
         def __init__(self, *of):
             super().__init__(*of, directory=folder)
 
@@ -349,9 +345,6 @@ def files_of(folder):
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
     return Files
 
 

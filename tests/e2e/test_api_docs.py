@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT, Vedette, call, clean_environment, screenshots_folder
+from testbed import npm_tools
 
 # Those of the samples that need nothing but what the ones before them have made.
 SAMPLES = ["createMonitor", "listMonitors", "getMonitor", "listRows", "triggerMonitor", "listTicks", "listBlocks", "getCredits"]
@@ -81,9 +82,7 @@ def test_the_samples_of_other_documents_run_as_they_stand(service):
 
 
 def test_it_is_read_on_a_phone_without_asking_anybody_else(service, tmp_path):
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    modules = f"{tools.stdout.splitlines()[-1]}/node_modules"
+    modules = f"{npm_tools()}/node_modules"
     given = {"url": service.api, "modules": modules, "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"),
              "screenshots": screenshots_folder()}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests/e2e/docs_browser.js"], input=json.dumps(given),

@@ -13,6 +13,7 @@ import jwt
 import pytest
 
 from conftest import ROOT, Vedette, call
+from testbed import npm_tools
 
 DOCUMENT = (ROOT / "docs" / "authentication.md").read_text()
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -78,8 +79,7 @@ def test_the_sample_for_ruby_gets_a_token_and_uses_it(service, client, tmp_path)
     (["-algorithm", "ED25519"], {"name": "Ed25519"}, "EdDSA"),
 ], ids=["ES256", "RS256", "PS256", "EdDSA"])
 def test_openid_client_reads_the_metadata_and_authenticates_at_every_route(service, tmp_path, made, signs, algorithm):
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.strip().splitlines()[-1]
+    tools = npm_tools()
     subprocess.run(["openssl", "genpkey", *made, "-out", "key.pem"], cwd=tmp_path, check=True, capture_output=True)
     public = subprocess.run(["openssl", "pkey", "-in", "key.pem", "-pubout"], cwd=tmp_path, check=True,
                             capture_output=True, text=True).stdout

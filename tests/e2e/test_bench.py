@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import ROOT
+from servers import QuietHandler
 
 sys.path.insert(0, str(ROOT / "bench" / "lib"))
 import figures  # noqa: E402
@@ -268,7 +269,7 @@ class Pages:
     def __init__(self, *pages):
         left = list(pages)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
@@ -279,9 +280,6 @@ class Pages:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

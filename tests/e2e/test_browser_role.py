@@ -13,6 +13,7 @@ import threading
 import pytest
 
 from conftest import Vedette, wait_until
+from servers import QuietHandler
 from test_rendered_pages import CHROMIUM, SANDBOX, browsers_of
 
 ROWS = 24
@@ -32,7 +33,7 @@ class Site:
         self.loads, self.slow_asked = collections.Counter(), 0
         site = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 kind, body = "text/html", COUNTED
                 if self.path.startswith("/seen"):
@@ -52,9 +53,6 @@ class Site:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body.encode())
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

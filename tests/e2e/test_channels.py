@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT, Receiver, Tenant, call, openssl_accepts, wait_until
+from testbed import npm_tools
 
 MARKUP = "<!channel> <@U1> @everyone **b** [x](https://evil.example) <at>all</at>"
 
@@ -130,8 +131,7 @@ def test_chats_are_told_in_their_own_forms_and_nothing_of_a_page_is_markup(watch
 
 def assert_an_adaptive_card(card):
     """npm's adaptivecards parses it without a complaint."""
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.splitlines()[-1]
+    tools = npm_tools()
     done = subprocess.run([f"{tools}/node_modules/.bin/node", ROOT / "tests/e2e/adaptive_card_verify.mjs", tools],
                           input=json.dumps(card), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "valid", done.stdout
@@ -275,8 +275,7 @@ def test_a_feed_is_read_with_its_token_alone_and_says_when_it_is_unchanged(watch
     url = vedette.api + channel["target"]["url"].removeprefix(vedette.api)
     answer = call("GET", url)
     assert (answer.status, answer.headers["Content-Type"]) == (200, "application/atom+xml; charset=utf-8"), answer
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.splitlines()[-1]
+    tools = npm_tools()
     program = """const Parser = require(process.argv[1] + '/node_modules/rss-parser');
         new Parser().parseString(require('node:fs').readFileSync(0, 'utf8')).then(f => console.log(JSON.stringify(f)));"""
     done = subprocess.run([f"{tools}/node_modules/.bin/node", "-e", program, tools], input=answer.body,

@@ -16,22 +16,17 @@ import yaml
 from certificates import Authority
 from chart import CHART, VALUE_SETS, helm, objects, of_kind, pod_of, rendered, template, workloads  # noqa: F401 (fixtures)
 from conftest import ENCRYPTION_KEY, ROOT, call, clean_environment, free_port, wait_until
+from testbed import npm_tools
 
 # Those of which npm has schemas (tests/kubernetes).
 VERSIONS = ("1.27", "1.33", "1.34")
 OPERATOR_KINDS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator: no model here
 
 
-def npm_tools(folder):
-    done = subprocess.run([ROOT / "scripts" / "npm_tools", folder], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip()) / "node_modules"
-
-
 @pytest.fixture(scope="session")
 def schemas():
     """Validates objects by the schemas of these versions of Kubernetes."""
-    node, modules = npm_tools("tests/npm") / ".bin" / "node", npm_tools("tests/kubernetes")
+    node, modules = npm_tools() / "node_modules/.bin/node", npm_tools("tests/kubernetes") / "node_modules"
 
     def judge(objects, versions=VERSIONS):
         return subprocess.run([node, ROOT / "tests" / "e2e" / "kubernetes_models.js", modules, *versions],

@@ -14,6 +14,7 @@ import yaml
 from certificates import Authority
 from chart import CHART, helm, objects, of_kind, pod_of, rendered, template  # noqa: F401 (fixtures)
 from conftest import ROOT, call, free_port, wait_until
+from servers import QuietHandler
 
 
 def haproxy_of(rendered_objects):
@@ -93,7 +94,7 @@ def test_cells_are_verified_by_the_ca_that_is_mounted_or_by_those_of_the_system(
     check_configuration(haproxy_of(rendered), tmp_path)
 
 
-class Named(http.server.BaseHTTPRequestHandler):
+class Named(QuietHandler):
     """A cell that says only which it is, and what it was asked."""
 
     def do_GET(self):
@@ -106,9 +107,6 @@ class Named(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         with contextlib.suppress(OSError):  # a check reads no body
             self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
 
 
 class Cell(http.server.ThreadingHTTPServer):

@@ -38,13 +38,6 @@ def keeps(column, least):
     return "filter", {"conditions": [{"column": column, "op": "gte", "value": least}]}
 
 
-@pytest.fixture(scope="session")
-def modules():
-    tools = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    return f"{tools.stdout.strip()}/node_modules"
-
-
 def without_a_browser(modules, script, subject):
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / script, ROOT / "web" / subject],
                           capture_output=True, text=True)

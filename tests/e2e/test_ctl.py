@@ -12,6 +12,7 @@ import pytest
 
 from certificates import Authority
 from conftest import ADMIN_TOKEN, Receiver, Tenant, Vedette, call, clean_environment, free_port, wait_until
+from servers import QuietHandler
 
 
 class Ctl:
@@ -416,16 +417,13 @@ def test_a_lower_role_is_told_what_it_lacks(binary, database, tmp_path):
     assert "there is no token of this name in [admin.tokens]" in service.log()
 
 
-class OneItem(http.server.BaseHTTPRequestHandler):
+class OneItem(QuietHandler):
     def do_GET(self):
         body = b'{"items": [{"id": "behind TLS"}]}'
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 def test_the_admin_port_may_be_behind_a_certificate_of_ones_own_authority(binary, tmp_path):

@@ -15,13 +15,6 @@ PAGES = ["", "monitors", "monitors/new", "runs", "schedules", "lookups", "channe
          "keys", "signing", "members", "audit", "ways", "sessions"]
 
 
-@pytest.fixture(scope="module")
-def modules():
-    tools = subprocess.run([ROOT / "scripts" / "npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    return f"{tools.stdout.strip()}/node_modules"
-
-
 @pytest.fixture
 def service(binary, database, tmp_path):
     # A browser takes a cookie that is Secure from localhost, and from no address.

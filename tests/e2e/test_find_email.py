@@ -18,6 +18,7 @@ from dns_server import DnsServer
 from smtp_server import SmtpServer
 
 from conftest import ADMIN_TOKEN, Vedette, call, clean_environment, wait_until
+from servers import QuietHandler
 from test_lookups import ended, money_adds_up
 
 LETTERS = string.ascii_lowercase
@@ -327,7 +328,7 @@ class Site(http.server.ThreadingHTTPServer):
         self.asked = []
         site = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 site.asked.append(self.path)
                 page = pages.get(self.path, b"")
@@ -337,9 +338,6 @@ class Site(http.server.ThreadingHTTPServer):
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
 
         super().__init__(("127.0.0.21", 443), Handler)
         self.socket = tls.wrap_socket(self.socket, server_side=True)

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from conftest import ROOT, call
+from testbed import npm_tools
 
 CLIENTS = ROOT / "tests/e2e/generated_clients"
 STRICT = {"strict": True, "target": "es2022", "skipLibCheck": True, "types": [], "lib": ["es2022", "dom", "dom.iterable"]}
@@ -21,9 +22,7 @@ COMPILED = {**STRICT, "outDir": "out", "module": "commonjs", "moduleResolution":
 @pytest.fixture
 def workshop(tmp_path):
     """A package of a customer's, in which the tools are installed."""
-    done = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "node_modules").symlink_to(f"{done.stdout.splitlines()[-1]}/node_modules")
+    (tmp_path / "node_modules").symlink_to(npm_tools() / "node_modules")
     return tmp_path
 
 

@@ -8,6 +8,8 @@ import threading
 import pytest
 
 from conftest import Vedette, wait_until
+from servers import QuietHandler
+from testbed import rss_max_bytes
 
 BODY_MAX = 2_000_000
 TIMEOUT_S = 8
@@ -89,7 +91,7 @@ class Site(http.server.ThreadingHTTPServer):
         self.asked, self.closing = [], threading.Event()
         site = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 name = self.path.strip("/")
                 site.asked.append(name)
@@ -120,9 +122,6 @@ class Site(http.server.ThreadingHTTPServer):
                 else:
                     self.wfile.write(body if isinstance(body, bytes) else body.encode())
 
-            def log_message(self, *_):
-                pass
-
         super().__init__(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -140,11 +139,6 @@ def site():
     server.closing.set()
     server.shutdown()
     server.server_close()
-
-
-def high_water_kb(process):
-    with open(f"/proc/{process.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 
 def seen(tenant, monitor):
@@ -166,7 +160,7 @@ def test_g11_hostile_pages_and_selectors_are_bounded(binary, database, tmp_path,
         "VEDETTE_PROBES_LOW_BODY_BYTES_MAX": str(BODY_MAX), "VEDETTE_WORKER_PER_HOST_MAX": str(PAGES_AT_ONCE),
     }).migrate().start()
     try:
-        before_kb = high_water_kb(service.process)
+        before_kb = rss_max_bytes(service.process.pid) // 1024
         tenant = service.organisation()
 
         def monitor(names, description):
@@ -189,7 +183,7 @@ def test_g11_hostile_pages_and_selectors_are_bounded(binary, database, tmp_path,
             wait_until("the check to end", lambda m=made["id"]: tenant.finished_ticks(m))
             found = seen(tenant, made["id"])[f"selector{i}"]
             assert found == said or said == "any", (description[:60], found)
-        grown_kb = high_water_kb(service.process) - before_kb
+        grown_kb = rss_max_bytes(service.process.pid) // 1024 - before_kb
         limit_kb = PAGES_AT_ONCE * PAGE_FACTOR * BODY_MAX // 1000
         assert grown_kb < limit_kb, f"hostile pages took {grown_kb} kB"
     finally:

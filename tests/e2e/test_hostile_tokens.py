@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from conftest import Vedette, call, wait_until
+from servers import QuietHandler
 from test_authentication import ASSERTION_TYPE
 from test_identity_provider import AUDIENCE, Provider, new_key
 
@@ -120,7 +121,7 @@ def test_where_another_server_takes_what_we_refuse_the_list_says_why(binary, tmp
 @pytest.fixture
 def published():
     """An identity provider that does nothing but publish its keys."""
-    class Pages(http.server.BaseHTTPRequestHandler):
+    class Pages(QuietHandler):
         def do_GET(self):
             documents = {"/.well-known/openid-configuration": {"issuer": server.issuer, "jwks_uri": server.issuer + "/keys"},
                          "/keys": {"keys": server.keys}}
@@ -129,9 +130,6 @@ def published():
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, *arguments):
-            pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     server.issuer, server.keys = f"http://127.0.0.1:{server.server_port}", []

@@ -15,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from conftest import ROOT, Vedette, call, free_port, wait_until
+from testbed import npm_tools
 
 AUDIENCE = "https://api.example.com"
 RETRY_MS = 1000
@@ -47,8 +48,7 @@ def new_key(kid, alg):
 
 class Provider:
     def __init__(self, directory, organisation, redirect=None, console=None):
-        self.tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                                    text=True).stdout.strip().splitlines()[-1]
+        self.tools = npm_tools()
         self.keys, self.organisation, self.port = directory / "keys.json", organisation, free_port()
         self.redirect, self.console = redirect, console  # where the dashboard's and the console's people come back to
         self.issuer, self.process, self.clients = f"http://127.0.0.1:{self.port}", None, None

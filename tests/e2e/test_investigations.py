@@ -12,6 +12,7 @@ import uuid
 import pytest
 
 from conftest import Vedette, call, wait_until
+from servers import QuietHandler
 from test_lookups import money_adds_up
 
 PATH = "/v1/atlas/investigations"
@@ -34,7 +35,7 @@ class Site(http.server.ThreadingHTTPServer):
         self.pages, self.links, self.asked = pages, links, []
         site = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
@@ -48,9 +49,6 @@ class Site(http.server.ThreadingHTTPServer):
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
-
-            def log_message(self, *_):
-                pass
 
         super().__init__(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 
 from conftest import Vedette, wait_until
+from servers import QuietHandler
 from test_rendered_pages import SANDBOX
 from test_tasks import Page
 
@@ -23,7 +24,7 @@ class Shop:
         shop = self
         self.logins, self.refused, self.session, self.prices = 0, 0, 0, {"/partners/prices": 49, "/resellers/prices": 39}
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 cookies = self.headers.get("Cookie", "")
                 path = urllib.parse.urlsplit(self.path)
@@ -53,9 +54,6 @@ class Shop:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body.encode())
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

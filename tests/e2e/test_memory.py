@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from attack import (Fleet, PeakMemory, Site, closing, connect, fresh_database, json_bytes, metric, monitor, page, post,
+from attack import (Fleet, Site, closing, connect, fresh_database, json_bytes, metric, monitor, page, post,
                     raw_request, response)
 from conftest import wait_until
+from testbed import PeakMemory
 
 API_MIB_MAX = 512
 WORKER_MIB_MAX = 1024

@@ -10,6 +10,7 @@ import urllib.parse
 import pytest
 
 from conftest import Vedette, wait_until
+from servers import QuietHandler
 from test_lookups import ended, money_adds_up
 
 ENTITIES = {
@@ -48,7 +49,7 @@ class World:
         self.asked, self.questions, self.says, self.held = [], [], [], threading.Event()
         world = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def answer(self, status, body, kind="application/json"):
                 data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
                 self.send_response(status)
@@ -81,9 +82,6 @@ class World:
                     return self.answer(200, {})
                 content = json.dumps({"items": world.says})
                 return self.answer(200, {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

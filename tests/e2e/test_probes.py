@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from conftest import ROOT, Vedette, clean_environment, wait_until
+from servers import QuietHandler
 
 sys.path.insert(0, str(ROOT / "docs" / "examples"))
 sys.dont_write_bytecode = True
@@ -172,7 +173,7 @@ class Model(http.server.ThreadingHTTPServer):
         self.says, self.requests = says, []
         model = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self):
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 model.requests.append((self.path, dict(self.headers.items()), request))
@@ -186,9 +187,6 @@ class Model(http.server.ThreadingHTTPServer):
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body.encode())
-
-            def log_message(self, *_):
-                pass
 
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"

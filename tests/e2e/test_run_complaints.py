@@ -9,8 +9,9 @@ import urllib.request
 
 import pytest
 
-from attack import Fleet, PeakMemory
+from attack import Fleet
 from conftest import Receiver, Vedette, wait_until
+from testbed import PeakMemory
 from test_workflows import ENDS, create, run
 
 # A million (the acceptance) takes minutes; what grows with the rows of a run shows in fewer.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Database, Vedette, call
 from search_engine import FAULTS, ORG_FIELD, Index, SearchEngine
+from testbed import npm_tools
 
 PATH = "/search/filter-field-values"
 # An OpenSearch or an Elasticsearch of a test's own, if somebody has one: http://127.0.0.1:9200.
@@ -37,8 +38,7 @@ def cases(request):
 @pytest.fixture(scope="module")
 def tools():
     """The folder with the npm tools' node_modules."""
-    return Path(subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                               text=True).stdout.splitlines()[-1])
+    return npm_tools()
 
 
 def text_of(bucket):

@@ -9,13 +9,13 @@ import time
 
 import pytest
 from conftest import ENCRYPTION_KEY, ROOT, Receiver, Vedette, openssl_accepts, wait_until
+from testbed import npm_tools
 
 
 @pytest.fixture(scope="session")
 def stripe():
     """accepts(secret, request, body=None, tolerance=None): what the library says of it."""
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.splitlines()[-1]
+    tools = npm_tools()
 
     def verify(secret, request, body=None, tolerance=None):
         line = json.dumps({"body": base64.b64encode(body or request["body"]).decode(), "secret": secret,
@@ -29,8 +29,7 @@ def stripe():
 @pytest.fixture(scope="session")
 def standard_webhooks():
     """accepts(secret, request, body=None): what both libraries say with the secret as docs/webhooks.md derives it."""
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.splitlines()[-1]
+    tools = npm_tools()
 
     def ask(secret, request, body, raw):
         line = json.dumps({"body": base64.b64encode(body or request["body"]).decode(), "secret": secret, "raw": raw,

@@ -15,27 +15,13 @@ import psycopg2
 import pytest
 
 from conftest import ROOT, Vedette, wait_until
+from testbed import PeakMemory
 
 ROWS = int(os.environ.get("VEDETTE_TEST_SIZE_ROWS", "100000"))
 RSS_MIB_MAX = 256
 PAGE_ROWS = 1000
 PAGE_BYTES_MAX = 1 << 30  # no page is cut for its bytes here: the plan of the longest is measured
 STALLED_READERS = 30
-
-
-class PeakMemory:
-    """The most that a process held resident, in MiB, since the last reset."""
-
-    def __init__(self, pid):
-        self.pid = pid
-
-    def reset(self):
-        with open(f"/proc/{self.pid}/clear_refs", "w") as file:
-            file.write("5")
-
-    def mib(self):
-        with open(f"/proc/{self.pid}/status") as file:
-            return int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) / 1024
 
 
 @pytest.fixture
@@ -149,7 +135,7 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
     for table in ("monitor_row", "state_block"):  # the worst case: nothing is known of what grew
         database.rows(f"alter table {table} set (autovacuum_enabled = off)")
     tenant = service.organisation()
-    memory = PeakMemory(service.process.pid)
+    memory = PeakMemory(service.process)
     peaks = {}
 
     def peak_of(what, act):

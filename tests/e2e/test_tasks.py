@@ -13,6 +13,7 @@ import pytest
 from conftest import ADMIN_TOKEN, ENCRYPTION_KEY, ROOT, Receiver, Vedette, call, clean_environment, free_port, wait_until
 from mail_relay import MailRelay
 from test_find_email import make_world  # noqa: F401
+from testbed import npm_tools
 
 
 class Page:
@@ -188,9 +189,7 @@ def test_a_list_of_leads_is_verified(make_world, tmp_path):  # noqa: F811
 def test_a_client_in_typescript_watches_pages_and_runs_a_workflow(vedette, nginx, tmp_path):
     nginx.write("pricing.html", "<h1>Starter</h1><p class=price>49 EUR</p>")
     nginx.write("team.html", "<h1>Team</h1><p class=price>290 EUR</p>")
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], capture_output=True, text=True)
-    assert tools.returncode == 0, tools.stderr
-    modules = f"{tools.stdout.splitlines()[-1]}/node_modules"
+    modules = f"{npm_tools()}/node_modules"
     tenant = vedette.organisation()
     page = Page("write-a-client.md", tmp_path, {
         "https://api.example.com": vedette.api, "vd_live_...": tenant.api_key, "npx ": "node_modules/.bin/",

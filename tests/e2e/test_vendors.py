@@ -12,6 +12,7 @@ import urllib.parse
 import pytest
 
 from conftest import ROOT, Vedette, wait_until
+from servers import QuietHandler
 from test_find_email import ask, leads, make_world, names  # noqa: F401
 from test_lookups import ended, money_adds_up
 
@@ -27,7 +28,7 @@ class Vendor(http.server.ThreadingHTTPServer):
         self.requests = []
         vendor = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def _serve(self):
                 url = urllib.parse.urlsplit(self.path)
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -45,9 +46,6 @@ class Vendor(http.server.ThreadingHTTPServer):
                 self.wfile.write(text)
 
             do_GET = do_POST = _serve
-
-            def log_message(self, *_):
-                pass
 
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"

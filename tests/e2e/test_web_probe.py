@@ -7,6 +7,7 @@ import time
 import pytest
 
 from conftest import Vedette, wait_until
+from servers import QuietHandler
 
 CONTACT = "https://operator.example"
 AGENT = f"vedette (+{CONTACT})"
@@ -27,7 +28,7 @@ class Host(http.server.ThreadingHTTPServer):
             self.gate.set()
         host = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self):
                 with host.lock:
                     host.in_flight += 1
@@ -44,9 +45,6 @@ class Host(http.server.ThreadingHTTPServer):
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
 
         super().__init__(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, call, clean_environment, free_port, wait_until
+from testbed import npm_tools
 
 DOCUMENT = (ROOT / "docs/webhooks.md").read_text()
 
@@ -28,9 +29,7 @@ def sample(language):
 
 
 def node():
-    tools = subprocess.run([ROOT / "scripts/npm_tools", "tests/npm"], check=True, capture_output=True,
-                           text=True).stdout.splitlines()[-1]
-    return f"{tools}/node_modules/.bin/node"
+    return f"{npm_tools()}/node_modules/.bin/node"
 
 
 def python_verifies(secret, header, body):

@@ -19,6 +19,7 @@ import urllib.request
 import pytest
 
 from cluster import wait_until
+from servers import QuietHandler
 from testbed import ROOT, Postgres, clean_environment, free_port
 
 DEPLOYED = ROOT / "deploy" / "cells"
@@ -202,7 +203,7 @@ def site(request, tmp_path_factory):
         it.close()
 
 
-class Named(http.server.BaseHTTPRequestHandler):
+class Named(QuietHandler):
     """A cell that says only which it is."""
 
     def do_GET(self):
@@ -212,9 +213,6 @@ class Named(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         with contextlib.suppress(OSError):  # a health check reads no body
             self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cluster import wait_until
 from patroni_cluster import Patroni, missing_programs
+from servers import QuietHandler
 from services import Loop
 from test_cells import ENDS_WITH_US, Cell, call
 from testbed import clean_environment
@@ -31,16 +32,13 @@ class Receiver:
     def __init__(self):
         pairs = self.pairs = []
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self):
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 pairs.append((self.headers["Service-Event-Type"], self.headers["Service-Event-Id"]))
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/"

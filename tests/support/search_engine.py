@@ -10,6 +10,8 @@ import struct
 import threading
 from urllib.parse import parse_qs, urlsplit
 
+from servers import QuietHandler
+
 ORG_FIELD = "org_id"
 ANSWER_BYTES = 64 << 20  # of the answer that is too long
 
@@ -244,7 +246,7 @@ class SearchEngine:
         token = base64.b64encode(f"{user}:{password}".encode()).decode()
         engine = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
@@ -313,9 +315,6 @@ class SearchEngine:
                     self.answer(200, text)
                 except OSError:
                     self.close_connection = True
-
-            def log_message(self, *_):
-                pass
 
         class Server(http.server.ThreadingHTTPServer):
             daemon_threads = True

@@ -47,6 +47,35 @@ def wait_until(what, observe, limit_s=WAIT_MAX_S, every_s=0.02, look_max_s=LOOK_
         time.sleep(max(every_s, min(waited_s / 10, look_max_s)))
 
 
+def npm_tools(folder="tests/npm"):
+    """The folder with the node_modules of the tools of `folder`, which are installed the first time."""
+    done = subprocess.run([ROOT / "scripts" / "npm_tools", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.splitlines()[-1])
+
+
+def rss_max_bytes(pid):
+    """The most that a process held resident since its start, or since PeakMemory's reset."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+class PeakMemory:
+    """The most that a process held resident since the last reset."""
+
+    def __init__(self, process):
+        self.pid = process.pid
+        self.reset()
+
+    def reset(self):
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def mib(self):
+        return rss_max_bytes(self.pid) / (1 << 20)
+
+
 def connection_ports_begin():
     """The first of the ports that the kernel gives to connections, and to who asks for any port."""
     return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])

@@ -6,37 +6,27 @@ Usage: research_service_test.py EXAMPLES_DIR
 import argparse
 import hashlib
 import hmac
-import http.client
 import json
 import subprocess
 import sys
-import threading
 import time
 import unittest
+from pathlib import Path
 
-sys.path.insert(0, sys.argv.pop(1))
+sys.path[:0] = [sys.argv.pop(1), str(Path(__file__).resolve().parents[3] / "support")]
 sys.dont_write_bytecode = True
 import research_service  # noqa: E402
+from example_services import ServiceTest  # noqa: E402
 
 CHECK = {"check_id": "c-1", "subject": {"domain": "x"}, "watched": {"size": "staff", "city": "seat"}}
 
 
-class Service(unittest.TestCase):
+class Service(ServiceTest):
     def start(self, **options):
         defaults = {"host": "127.0.0.1", "port": 0, "token": "", "signing_secret": "", "delay": 0,
                     "change_every": 0, "quiet": True}
         server = research_service.make_server(argparse.Namespace(**{**defaults, **options}))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        self.port = server.server_address[1]
-
-    def ask(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        return response.status, response.headers, json.loads(response.read())
+        self.serve(server)
 
     def post(self, check=None, headers=None):
         return self.ask("POST", "/", json.dumps(CHECK if check is None else check), headers)

@@ -4,20 +4,19 @@
 Usage: lookup_service_test.py EXAMPLES_DIR
 """
 import argparse
-import http.client
 import json
 import subprocess
 import sys
-import threading
 import time
 import unittest
 from pathlib import Path
 
 EXAMPLES = sys.argv.pop(1)
-sys.path.insert(0, EXAMPLES)
+sys.path[:0] = [EXAMPLES, str(Path(__file__).resolve().parents[3] / "support")]
 sys.dont_write_bytecode = True
 import lookup_service  # noqa: E402
 import research_service  # noqa: E402
+from example_services import ServiceTest  # noqa: E402
 
 SCHEMA = json.loads((Path(EXAMPLES).parent / "lookup.schema.json").read_text())["$defs"]
 PERSON = dict.fromkeys(SCHEMA["person"]["properties"])
@@ -25,22 +24,12 @@ LOOKUP = {"lookup": "find_email", "row_id": "r-1", "task_id": "t-1", "mode": "PR
           "person": {**PERSON, "name": "Ann O'Neil", "domain": "acme.com"}, "verify": True, "timeout_ms": 1000}
 
 
-class Service(unittest.TestCase):
+class Service(ServiceTest):
     def start(self, **options):
         defaults = {"host": "127.0.0.1", "port": 0, "token": "", "signing_secret": "", "delay": 0, "quiet": True}
         server = research_service.make_server(argparse.Namespace(**{**defaults, **options}),
                                               lookup_service.LookupService)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        self.port = server.server_address[1]
-
-    def ask(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        return response.status, response.headers, json.loads(response.read())
+        self.serve(server)
 
     def post(self, lookup=LOOKUP, headers=None):
         return self.ask("POST", "/", json.dumps(lookup), headers)
