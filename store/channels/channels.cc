@@ -4,10 +4,9 @@
 #include <variant>
 
 #include "domain/channel/digest.h"
-#include "store/channels/digests_sql.h"
+#include "store/channels/digests.h"
+#include "store/channels/news.h"
 #include "store/channels/recipients.h"
-#include "store/channels/recipients_sql.h"
-#include "store/channels/told_event.h"
 #include "store/endpoint_sql.h"
 #include "store/place.h"
 #include "store/sql.h"

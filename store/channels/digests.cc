@@ -9,7 +9,6 @@
 #include "domain/channel/digest.h"
 #include "domain/monitor/enums.h"
 #include "domain/workflow/run_schedule.h"
-#include "store/channels/digests_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -10,6 +10,8 @@
 
 namespace vedette::store {
 
+class Transaction;  // store/sql.h; only store/ has any
+
 inline constexpr int kDigestsPerCut = 100;   // of one transaction
 inline constexpr int kSlotsPerLook = 1'000;  // of schedules, that one look tells
 
@@ -30,5 +32,10 @@ void SetNoticeChannels(Session& session, const base::Clock& clock, const base::U
 // schedules that have channels. `least_mc`: a balance below it pays nothing. One process
 // looks at a time. Returns how many occurrences are new. Throws as InTransaction.
 int TellNotices(Session& session, const base::Clock& clock, std::int64_t least_mc);
+
+// Internal to store/channels/: makes what waits for the channel's digest one notification, or one a
+// recipient, inside the caller's transaction, which has locked the channel. Returns how much
+// waited.
+std::int64_t CutDigest(Transaction& tx, const base::Clock& clock, const base::Uuid& channel_id);
 
 }  // namespace vedette::store

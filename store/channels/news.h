@@ -10,9 +10,12 @@
 #include "domain/channel/channel.h"
 #include "domain/channel/mail.h"
 #include "domain/job/webhook.h"
+#include "domain/monitor/monitor.h"
 #include "store/session.h"
 
 namespace vedette::store {
+
+class Columns;  // store/sql.h; only store/ has any
 
 // What an attempt to tell a channel needs. Holds a secret address, or a person's: do not log it.
 struct ChannelMessage {
@@ -32,5 +35,9 @@ struct ChannelMessage {
 std::map<base::Uuid, ChannelMessage> ReadChannelMessages(
     Session& session, const std::vector<domain::Notification>& notifications,
     const config::SecurityConfig& security);
+
+// Internal to store/channels/: an event as channels tell it. Reads monitor_id, row_id and
+// :event_columns, which come last.
+domain::Event ReadTold(Columns& in);
 
 }  // namespace vedette::store

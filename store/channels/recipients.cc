@@ -1,7 +1,6 @@
 #include "store/channels/recipients.h"
 
 #include "domain/monitor/enums.h"
-#include "store/channels/recipients_sql.h"
 #include "store/place.h"
 #include "store/sql.h"
 
