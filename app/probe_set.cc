@@ -15,7 +15,7 @@
 #include "config/role_config.h"
 #include "config/security_config.h"
 #include "store/async.h"
-#include "store/monitors/logins.h"
+#include "store/monitors/monitors.h"
 #include "worker/probes/http_probe.h"
 #include "worker/probes/llm_probe.h"
 #include "worker/probes/probe.h"

@@ -6,15 +6,16 @@
 #include <map>
 #include <memory>
 #include <pqxx/pqxx>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "config/config_fwd.h"
 #include "store/param.h"
 #include "store/session.h"
-#include "store/testing.h"
 
 // Internal to store/: the connection behind a Session.
 namespace vedette::store {
@@ -32,6 +33,31 @@ bool IsConnectionLoss(const std::exception& e);
 
 // What such an exception means, as a sentence for operators (/readyz, logs).
 std::string LossText(const std::exception& e);
+
+// What [testing] asks for of one session, at the statements and COMMITs that its names stand for. A
+// session has no such object where nothing is; one thread.
+class Testing {
+ public:
+  Testing(const config::TestingConfig& config, base::Logger log);
+
+  void Begin() { statements_.clear(); }
+  // The name of the statement to run instead: without the safety that is switched off.
+  std::string_view BeforeStatement(std::string_view name);
+  void AfterStatement(std::string_view name);
+  void BeforeCommit();
+  void AfterCommit();
+
+ private:
+  enum class Where { kBefore, kAfter, kBeforeCommit, kAfterCommit };
+  struct Place;
+  static const Place kPlaces[];
+  void Pass(Where where, std::string_view statement);
+
+  const config::TestingConfig& config_;
+  base::Logger log_;
+  std::mt19937_64 random_;
+  std::vector<std::string_view> statements_;  // of the transaction that is open
+};
 
 struct Session::Impl {
   const config::DatabaseConfig& config;

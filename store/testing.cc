@@ -1,4 +1,4 @@
-#include "store/testing.h"
+#include "store/session_impl.h"
 
 #include <signal.h>
 

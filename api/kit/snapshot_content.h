@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/kit/reply.h"
-#include "store/monitors/snapshots.h"
+#include "store/monitors/rows.h"
 
 namespace vedette::rest {
 

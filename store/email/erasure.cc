@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "domain/job/job.h"
 #include "domain/monitor/observation.h"
-#include "store/monitors/snapshots.h"
+#include "store/monitors/rows.h"
 #include "store/sql.h"
 
 namespace vedette::store {

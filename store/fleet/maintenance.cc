@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "config/limits_config.h"
-#include "store/partitions.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 

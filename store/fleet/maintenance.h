@@ -22,7 +22,7 @@ struct MaintenanceState {
   std::set<std::string> weeks_left;
   // Since boot, of tasks that do not run every time.
   std::map<std::string_view, std::chrono::nanoseconds> ran_at;
-  std::set<std::string> in_use;  // store/partitions.h
+  std::set<std::string> in_use;  // store/sql.h: TablesInUse
   // The process is to end: the run that is under way does after its present transaction. From any
   // thread.
   std::atomic<bool> stopping = false;

@@ -6,8 +6,7 @@
 #include "base/assert.h"
 #include "domain/job/job.h"
 #include "store/audit.h"
-#include "store/jobs/end_sql.h"
-#include "store/jobs/record_effects.h"
+#include "store/jobs/locked_job_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -10,10 +10,8 @@
 #include "domain/job/job.h"
 #include "domain/workflow/run_plan.h"
 #include "store/jobs/end.h"
-#include "store/jobs/end_sql.h"
+#include "store/jobs/locked_job_sql.h"
 #include "store/jobs/read.h"
-#include "store/jobs/record_effects.h"
-#include "store/partitions.h"
 #include "store/session_impl.h"
 #include "store/sql.h"
 

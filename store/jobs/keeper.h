@@ -93,8 +93,8 @@ struct JobRetention {
 
 // Deletes jobs that ended longer ago than their retention and have no delivery left, with their
 // blocks; drops days of rows that are old and none of whose jobs is open, unless they are in use.
-// Does nothing while another process is at it. `in_use`: store/partitions.h. Returns how many jobs
-// were deleted, at most kJobsRetiredMax.
+// Does nothing while another process is at it. `in_use`: TablesInUse (store/sql.h). Returns how
+// many jobs were deleted, at most kJobsRetiredMax.
 int RetireJobs(Session& session, const JobRetention& retention, std::set<std::string>* in_use);
 inline constexpr int kJobsRetiredMax = 1000;
 

@@ -10,9 +10,8 @@
 #include "domain/email/found.h"
 #include "domain/money/money.h"
 #include "store/balances.h"
-#include "store/jobs/end_sql.h"
 #include "store/jobs/keeper.h"
-#include "store/jobs/record_effects.h"
+#include "store/jobs/locked_job_sql.h"
 #include "store/sql.h"
 
 namespace vedette::store {

@@ -1,4 +1,4 @@
-#include "store/jobs/record_effects.h"
+#include "store/jobs/locked_job_sql.h"
 
 #include <algorithm>
 #include <optional>

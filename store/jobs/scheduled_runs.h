@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,6 @@
 #include "domain/auth/principal.h"
 #include "domain/monitor/timetable.h"
 #include "domain/workflow/run_schedule.h"
-#include "store/jobs/slots.h"
 #include "store/jobs/start.h"
 #include "store/session.h"
 
@@ -19,6 +19,31 @@
 // taken in the transaction that stores its run, so that a slot starts exactly one, whenever a
 // process dies. All functions throw as InTransaction does.
 namespace vedette::store {
+
+class Transaction;  // store/sql.h; only store/ has any
+
+// A slot of a schedule that something is decided about, by what was read of the schedule.
+struct SlotTaken {
+  base::Uuid schedule_id;
+  int version = 0;  // of the schedule, when it was read
+  base::Timestamp slot{};
+  bool was_waiting = false;   // it is the one that waits for the run before it
+  base::Timestamp next_at{};  // the slot after it, or after those that it stands for
+  std::int64_t slots = 1;     // that it stands for
+};
+
+// What makes a run that nobody asks for at that moment.
+struct ScheduledRun {
+  base::Uuid schedule_id;
+  std::optional<SlotTaken> slot;  // none of a run that was triggered
+};
+
+// Internal to store/: decides about the slot in the caller's transaction, and moves the schedule
+// on, whose row is locked from here on. False where the schedule is not what was read: then nothing
+// happened. `reason`: of a skipped one; `run_id`: of a started one.
+bool DecideSlot(Transaction& tx, const SlotTaken& slot, domain::SlotState state,
+                const std::optional<std::string_view>& reason,
+                const std::optional<base::Uuid>& run_id);
 
 // A schedule that one process looks at.
 struct DueSchedule {

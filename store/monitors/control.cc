@@ -4,7 +4,7 @@
 
 #include "store/audit.h"
 #include "store/checks/ticks_sql.h"
-#include "store/monitors/logins.h"
+#include "store/monitors/monitors.h"
 #include "store/place.h"
 #include "store/sql.h"
 

@@ -19,9 +19,7 @@
 #include "store/accounts/signing_secrets.h"
 #include "store/migrate.h"
 #include "store/move/copying_sql.h"
-#include "store/move/ways_sql.h"
 #include "store/move/wire_sql.h"
-#include "store/partitions.h"
 #include "store/sealed.h"
 
 namespace vedette::store {

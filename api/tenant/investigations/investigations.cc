@@ -23,7 +23,6 @@
 #include "domain/money/money.h"
 #include "domain/text/limits.h"
 #include "domain/workflow/lookup_result.h"
-#include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
 
 namespace vedette::api {

@@ -9,7 +9,6 @@
 #include "api/tenant/jobs/waits.h"
 #include "base/json.h"
 #include "config/parts.h"
-#include "store/investigations/investigations.h"
 #include "store/jobs/read.h"
 
 // Jobs of every kind: their status and their cancellation.

@@ -16,7 +16,7 @@
 #include "domain/text/limits.h"
 #include "store/deliveries/delivery_views.h"
 #include "store/monitors/events.h"
-#include "store/monitors/snapshots.h"
+#include "store/monitors/rows.h"
 
 namespace vedette::api {
 

@@ -13,7 +13,6 @@
 #include "domain/investigation/finding.h"
 #include "domain/monitor/row_values.h"
 #include "store/email/email_memory.h"
-#include "store/investigations/investigations.h"
 #include "store/jobs/claim.h"
 #include "store/jobs/end.h"
 #include "store/jobs/read.h"

@@ -13,7 +13,7 @@
 #include "store/audit_chain.h"
 #include "store/fleet/fleet.h"
 #include "store/fleet/maintenance.h"
-#include "store/partitions.h"
+#include "store/sql.h"
 #include "tests/store/support/worker_support.h"
 
 // What a fleet does for itself: retention, and schedulers that nobody wakes.

@@ -1,5 +1,4 @@
 // What pages said and looked like: kept when something changed, once, and gone with its row.
-#include "store/monitors/snapshots.h"
 
 #include <gtest/gtest.h>
 

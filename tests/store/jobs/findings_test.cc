@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "domain/investigation/finding.h"
-#include "store/investigations/investigations.h"
+#include "store/jobs/read.h"
 #include "store/queries.h"
 #include "tests/store/support/jobs_support.h"
 
