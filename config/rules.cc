@@ -12,7 +12,7 @@
 #include "base/uuid.h"
 #include "config/config.h"
 #include "config/setting_files.h"
-#include "domain/channel/mail_relay.h"
+#include "domain/channel/mail.h"
 #include "domain/email/address.h"
 #include "domain/email/finders.h"
 #include "domain/people/people_answer.h"

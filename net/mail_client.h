@@ -8,7 +8,7 @@
 
 #include "base/event_loop.h"
 #include "config/config_fwd.h"
-#include "domain/channel/mail_relay.h"
+#include "domain/channel/mail.h"
 
 namespace vedette::net {
 

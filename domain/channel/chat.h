@@ -52,4 +52,8 @@ std::string DiscordBody(const ChatMessage& message);  // an embed
 // For the Apprise API: title, body, type and, if given, the tag of whom to tell.
 std::string AppriseBody(const ChatMessage& message, const std::optional<std::string>& tag);
 
+// The text as XML and HTML have it, between tags or in a quoted attribute. Control characters are
+// taken out before (ChatText); the two code points that no XML may hold become U+FFFD. Pure.
+std::string EscapeMarkup(std::string_view text);
+
 }  // namespace vedette::domain

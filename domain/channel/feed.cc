@@ -4,7 +4,6 @@
 
 #include "base/crypto.h"
 #include "domain/channel/chat.h"
-#include "domain/channel/markup.h"
 
 namespace vedette::domain {
 namespace {

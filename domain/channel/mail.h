@@ -11,7 +11,8 @@
 #include "base/uuid.h"
 #include "domain/channel/channel.h"
 
-// The e-mail of channels: addresses, their links, and messages (RFC 5322) as a relay takes them.
+// The e-mail of channels: addresses, their links, messages (RFC 5322) as a relay takes
+// them, and the relay.
 // Pure.
 namespace vedette::domain {
 
@@ -43,7 +44,7 @@ struct MailAddress {
 };
 
 // What stands for an address once it is not kept any more: 32 bytes, equal for two spellings of one
-// mailbox. Empty for what is not mailable (mail_relay.h).
+// mailbox. Empty for what is not mailable (IsMailable).
 std::string MailDigest(std::string_view address);
 
 // What a channel with these addresses is: it is told as long as one of them is confirmed.
@@ -80,5 +81,26 @@ std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
 
 // What the links show to people.
 std::string MailPage(std::string_view title, std::string_view text, bool has_button);
+
+// The relay that e-mail of channels goes to ([mail] relay).
+struct MailRelay {
+  enum class Security : std::uint8_t {
+    kTls,       // smtps: from the first byte
+    kStartTls,  // smtp: by STARTTLS, without which nothing is said
+    kNone,      // smtp on the loopback interface
+  };
+  std::string user;  // empty: nobody logs in
+  std::string host;  // a name, or an address without brackets
+  int port = 0;
+  Security security = Security::kTls;
+};
+
+// Reads "smtps://user@host:465": the ports are 465 and 587 where none is given, and the user may
+// have an "@" of its own, written as it is or as %40. Empty for anything else, a password among it.
+std::optional<MailRelay> ParseMailRelay(std::string_view url);
+
+// Whether e-mail of channels may go to the address, or come from it: an address in ASCII whose
+// local part needs no quotes.
+bool IsMailable(std::string_view address);
 
 }  // namespace vedette::domain

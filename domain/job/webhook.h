@@ -124,4 +124,15 @@ std::string_view SignatureCheckMessage(SignatureCheck check);  // one sentence
 SignatureCheck VerifySignature(std::string_view secret, std::string_view header,
                                std::string_view body, std::int64_t now_unix_seconds);
 
+// The signature as Standard Webhooks describes it, whose libraries verify it (docs/webhooks.md). It
+// stands beside Service-Signature and has the same keys. Pure.
+
+// The headers webhook-id, webhook-timestamp and webhook-signature. `id` tells duplicates, as
+// Service-Event-Id does. The last one has "v1," and the padded base64 of
+// HMAC-SHA256(secret, "<id>.<unix_seconds>." + body) for each secret, in the order given, with
+// spaces between them.
+std::vector<std::pair<std::string, std::string>> StandardWebhooksHeaders(
+    const std::vector<std::string>& secrets, std::string_view id, std::int64_t unix_seconds,
+    std::string_view body);
+
 }  // namespace vedette::domain

@@ -21,6 +21,7 @@
 #include "store/move/copying_sql.h"
 #include "store/move/wire_sql.h"
 #include "store/sealed.h"
+#include "store/sql.h"
 
 namespace vedette::store {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/crypto.h"
-#include "domain/channel/mail_relay.h"
 
 namespace vedette::domain {
 namespace {
