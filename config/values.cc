@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "domain/auth/cell.h"
 #include "domain/email/address.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 
 namespace vedette::config {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "config/parts.h"
 #include "config/role_config.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "lease/health_log.h"
 
 namespace vedette::scheduler {

@@ -14,7 +14,7 @@
 #include "domain/channel/mail.h"
 #include "domain/job/job.h"
 #include "domain/monitor/enums.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "domain/search/documents.h"
 #include "domain/text/limits.h"
 #include "domain/workflow/run_schedule.h"

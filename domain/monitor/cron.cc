@@ -1,4 +1,4 @@
-#include "domain/monitor/cron.h"
+#include "domain/monitor/clock_schedule.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "domain/monitor/time_zone.h"
+#include "domain/monitor/clock_schedule.h"
 
 #include <date/tz.h>
 

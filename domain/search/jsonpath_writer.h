@@ -9,7 +9,7 @@
 // sends is ever SQL, or more than a value within the path. Pure.
 namespace vedette::domain::search {
 
-// `doc @? path` is true of exactly the documents that the filter is true of (evaluate.h). A GIN
+// `doc @? path` is true of exactly the documents that the filter is true of (filter.h). A GIN
 // index with jsonb_path_ops serves OneOf, and what it is joined with by And and Or.
 std::string FilterJsonPath(const Filter& filter);
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/json_text.h"
-#include "domain/search/evaluate.h"
 #include "domain/search/fields.h"
 #include "domain/search/filter.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "domain/search/evaluate.h"
+#include "domain/search/filter.h"
 #include "domain/search/jsonpath_writer.h"
 #include "store/audit.h"
 #include "store/sql.h"

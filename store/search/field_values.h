@@ -10,7 +10,6 @@
 
 #include "base/uuid.h"
 #include "domain/search/documents.h"
-#include "domain/search/evaluate.h"
 #include "domain/search/fields.h"
 #include "domain/search/filter.h"
 #include "store/audit.h"

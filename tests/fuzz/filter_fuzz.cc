@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "domain/search/evaluate.h"
+#include "domain/search/filter.h"
 #include "domain/search/filter_reader.h"
 #include "domain/search/jsonpath_writer.h"
 #include "domain/search/opensearch.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "domain/search/evaluate.h"
+#include "domain/search/filter.h"
 #include "domain/search/filter_reader.h"
 #include "domain/search/opensearch.h"
 #include "tests/support/search_cases.h"

@@ -18,7 +18,7 @@
 #include "domain/channel/channel.h"
 #include "domain/monitor/change_rules.h"
 #include "domain/monitor/field_description.h"
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/json_schema.h"
 #include "domain/text/limits.h"
 

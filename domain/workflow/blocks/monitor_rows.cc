@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 #include "domain/text/limits.h"
 #include "domain/workflow/block_type.h"
 #include "domain/workflow/blocks/blocks.h"

@@ -1,4 +1,4 @@
-#include "domain/monitor/schedule.h"
+#include "domain/monitor/timetable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,3 @@
-#include "domain/monitor/schedule.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>

@@ -6,7 +6,6 @@
 #include <random>
 #include <vector>
 
-#include "domain/monitor/schedule.h"
 #include "domain/monitor/timetable.h"
 
 // Random lives of thousands of monitors, months of virtual time in seconds of ours: what a

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/json.h"
-#include "domain/search/evaluate.h"
+#include "domain/search/filter.h"
 #include "domain/search/filter_reader.h"
 #include "tests/support/search_cases.h"
 
