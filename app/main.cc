@@ -39,7 +39,6 @@
 #include "config/parts.h"
 #include "config/server_config.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/job/webhook.h"
 
 // What jemalloc reads when the process starts: memory that nobody asks for goes back to the system

@@ -8,7 +8,6 @@
 
 #include "domain/email/address.h"
 #include "domain/email/finders.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 
 namespace vedette::domain {

@@ -11,7 +11,6 @@
 #include "domain/email/address.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/lead.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/suppression.h"
 
 namespace vedette::domain {

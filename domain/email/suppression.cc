@@ -6,7 +6,6 @@
 #include "base/crypto.h"
 #include "base/text.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 
 namespace vedette::domain {

@@ -11,7 +11,6 @@
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
 #include "domain/email/lead.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 #include "domain/investigation/finding.h"
 

@@ -11,10 +11,10 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "domain/email/address.h"
 #include "domain/email/candidate.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/lead.h"
-#include "domain/email/mailbox.h"
 #include "domain/people/words.h"
 #include "domain/text/letters.h"
 

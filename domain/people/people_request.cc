@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "domain/email/mailbox.h"
+#include "domain/email/address.h"
 
 namespace vedette::domain {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "domain/investigation/finding.h"
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/monitor_rows.h"
+#include "domain/workflow/blocks/blocks.h"
 #include "store/monitors/control.h"
 #include "store/monitors/monitors.h"
 #include "store/monitors/rows.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/enrich.h"
+#include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::worker {
 namespace {

@@ -10,8 +10,7 @@
 #include "domain/monitor/row_values.h"
 #include "domain/text/csv.h"
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/dedupe.h"
-#include "domain/workflow/blocks/monitor_rows.h"
+#include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/cells.h"
 #include "store/jobs/runs.h"
 

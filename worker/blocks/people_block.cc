@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/json.h"
 #include "config/lookup_config.h"
-#include "domain/email/mailbox.h"
+#include "domain/email/address.h"
 #include "domain/email/suppression.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/people_request.h"

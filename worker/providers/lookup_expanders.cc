@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/people/people_answer.h"
 #include "html/http_failure.h"
 

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/email/lead.h"
-#include "domain/email/mailbox.h"
 #include "domain/people/date_mention.h"
 
 namespace vedette::worker {

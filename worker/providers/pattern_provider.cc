@@ -6,7 +6,6 @@
 
 #include "domain/email/address.h"
 #include "domain/email/email_fact.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 

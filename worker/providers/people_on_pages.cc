@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "domain/email/address.h"
 #include "domain/email/candidate.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 #include "domain/people/date_mention.h"

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 
 namespace vedette::worker {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "config/lookup_config.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/people/openpgp.h"
 #include "domain/people/people_answer.h"
 #include "domain/people/person_found.h"

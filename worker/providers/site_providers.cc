@@ -9,7 +9,6 @@
 
 #include "config/lookup_config.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/suppression.h"
 #include "domain/people/age_claims.h"
 #include "html/page_forms.h"

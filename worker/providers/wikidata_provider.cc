@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "config/lookup_config.h"
 #include "domain/email/address.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/person_name.h"
 #include "domain/email/suppression.h"
 #include "html/url_reference.h"

@@ -22,7 +22,7 @@
 #include "domain/monitor/enums.h"
 #include "domain/text/limits.h"
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/monitor_rows.h"
+#include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/lookup_result.h"
 #include "domain/workflow/lookup_rows.h"
 #include "store/jobs/runs.h"

@@ -1,5 +1,3 @@
-#include "domain/workflow/blocks/dedupe.h"
-
 #include <cstdint>
 #include <numeric>
 

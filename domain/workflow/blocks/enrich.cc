@@ -1,5 +1,3 @@
-#include "domain/workflow/blocks/enrich.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -7,7 +7,6 @@
 #include "domain/text/limits.h"
 #include "domain/workflow/block_type.h"
 #include "domain/workflow/blocks/blocks.h"
-#include "domain/workflow/blocks/monitor_rows.h"
 #include "domain/workflow/cells.h"
 
 // Makes a monitor of the rows that come to it. It starts checking once the last of them is there.

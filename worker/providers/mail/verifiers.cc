@@ -11,7 +11,6 @@
 #include "config/parts.h"
 #include "domain/email/address.h"
 #include "domain/email/mail_host.h"
-#include "domain/email/mailbox.h"
 #include "domain/email/verdict.h"
 #include "net/dns_records.h"
 #include "net/smtp/socks5.h"

@@ -4,8 +4,6 @@
 
 #include <random>
 
-#include "domain/email/mailbox.h"
-
 namespace vedette::domain {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "domain/email/mailbox.h"
+#include "domain/email/address.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/dedupe.h"
-#include "domain/workflow/blocks/enrich.h"
+#include "domain/workflow/blocks/blocks.h"
 #include "tests/unit/domain/workflow/blocks_support.h"
 
 namespace vedette::domain {

@@ -2,7 +2,7 @@
 
 #include "domain/job/job.h"
 #include "domain/workflow/block_type.h"
-#include "domain/workflow/blocks/monitor_rows.h"
+#include "domain/workflow/blocks/blocks.h"
 #include "domain/workflow/definition.h"
 
 namespace vedette::domain {
