@@ -32,12 +32,12 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "config/browser_config.h"
-#include "config/cell_ports.h"
 #include "config/database_config.h"
 #include "config/lookup_config.h"
 #include "config/parts.h"
+#include "config/probe_config.h"
 #include "config/server_config.h"
+#include "config/setting_files.h"
 #include "domain/email/address.h"
 #include "domain/job/webhook.h"
 
@@ -142,7 +142,7 @@ base::Logger MakeLogger(const config::LogConfig& config) {
 struct ServeOptions {
   std::string roles;
   std::string private_postgres;  // a directory; empty: the database that is configured
-  std::string cells_file;        // config/cell_ports.h; empty: this cell alone is known
+  std::string cells_file;        // config/setting_files.h; empty: this cell alone is known
   bool debuggable = false;
 };
 

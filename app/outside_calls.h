@@ -13,8 +13,8 @@
 #include "base/event_loop.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "config/cell_ports.h"
 #include "config/config_fwd.h"
+#include "config/setting_files.h"
 #include "metrics/metrics.h"
 #include "net/http_client.h"
 

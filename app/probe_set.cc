@@ -7,7 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "config/browser_config.h"
 #include "config/database_config.h"
 #include "config/net_config.h"
 #include "config/parts.h"

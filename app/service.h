@@ -10,9 +10,9 @@
 #include "app/roles.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/cell_ports.h"
 #include "config/config_fwd.h"
 #include "config/parts.h"
+#include "config/setting_files.h"
 
 namespace vedette::app {
 

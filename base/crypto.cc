@@ -8,12 +8,16 @@
 #include <stdexcept>
 #include <string>
 
+#include <argon2.h>
+#include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/x509.h>
 
 namespace vedette::base {
 namespace {
@@ -307,6 +311,60 @@ std::optional<std::string> Base64UrlDecode(std::string_view text) {
   }
   if ((bits & ((1U << count) - 1)) != 0) return std::nullopt;
   return data;
+}
+
+namespace {
+
+constexpr std::size_t kSaltBytes = 16;
+constexpr std::size_t kHashBytes = 32;
+
+[[noreturn]] void Throw(int error) {
+  throw std::runtime_error(std::string("argon2: ") + argon2_error_message(error));
+}
+
+}  // namespace
+
+std::string HashPassword(std::string_view password) {
+  const std::string salt = RandomBytes(kSaltBytes);
+  std::string text(
+      argon2_encodedlen(kPasswordPasses, kPasswordMemoryKiB, 1, kSaltBytes, kHashBytes, Argon2_id),
+      '\0');
+  const int error = argon2id_hash_encoded(kPasswordPasses, kPasswordMemoryKiB, 1, password.data(),
+                                          password.size(), salt.data(), salt.size(), kHashBytes,
+                                          text.data(), text.size());
+  if (error != ARGON2_OK) Throw(error);
+  text.resize(text.find('\0'));
+  return text;
+}
+
+bool IsPassword(std::string_view password, const std::string& stored) {
+  const int error = argon2id_verify(stored.c_str(), password.data(), password.size());
+  if (error == ARGON2_MEMORY_ALLOCATION_ERROR) Throw(error);
+  return error == ARGON2_OK;
+}
+
+namespace {
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(STACK_OF(X509_INFO) * blocks) const {
+    sk_X509_INFO_pop_free(blocks, X509_INFO_free);
+  }
+};
+
+}  // namespace
+
+std::optional<std::size_t> CountCertificates(std::string_view pem) {
+  const std::unique_ptr<BIO, Free> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const std::unique_ptr<STACK_OF(X509_INFO), Free> blocks(
+      PEM_X509_INFO_read_bio(bio.get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  if (!blocks) return std::nullopt;
+  std::size_t count = 0;
+  for (int i = 0; i < sk_X509_INFO_num(blocks.get()); ++i) {
+    if (sk_X509_INFO_value(blocks.get(), i)->x509 != nullptr) ++count;
+  }
+  return count;
 }
 
 }  // namespace vedette::base

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-// OpenSSL, with its errors turned into exceptions (std::runtime_error). Every function is safe on
-// any thread. Byte strings are std::string.
+// OpenSSL and argon2, with their errors turned into exceptions (std::runtime_error). Every function
+// is safe on any thread. Byte strings are std::string.
 namespace vedette::base {
 
 std::string Sha256(std::string_view data);  // 32 bytes
@@ -45,5 +45,23 @@ std::string Base64UrlEncode(std::string_view data);
 // Strict, so that a text has one spelling: empty for padding, white space, a character outside the
 // alphabet, a length that no data has, and bits at the end that stand for nothing.
 std::optional<std::string> Base64UrlDecode(std::string_view text);
+
+// Passwords, as argon2id (RFC 9106) keeps them. Both calls take about 50 ms of the processor and
+// kPasswordMemoryKiB of memory, on purpose. Any thread.
+
+inline constexpr unsigned kPasswordMemoryKiB = 19'456;
+inline constexpr unsigned kPasswordPasses = 2;
+
+// The password in the form that is stored: "$argon2id$v=19$m=...", with its random salt and its
+// costs. Throws std::runtime_error where there is no memory.
+std::string HashPassword(std::string_view password);
+
+// Whether `stored` is of this password. False for a text that is none of HashPassword's. Throws
+// std::runtime_error where there is no memory.
+bool IsPassword(std::string_view password, const std::string& stored);
+
+// How many X.509 certificates a text in PEM holds; empty where one of its blocks cannot be read,
+// for which a TLS client refuses the whole bundle. Any thread.
+std::optional<std::size_t> CountCertificates(std::string_view pem);
 
 }  // namespace vedette::base

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "config/auth_config.h"
-#include "config/browser_config.h"
 #include "config/database_config.h"
 #include "config/delivery_config.h"
 #include "config/jobs_config.h"

@@ -15,6 +15,7 @@
 #include "domain/channel/mail.h"
 #include "domain/email/address.h"
 #include "domain/email/finders.h"
+#include "domain/email/recipe.h"
 #include "domain/people/people_answer.h"
 
 namespace vedette::config {

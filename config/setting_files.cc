@@ -17,13 +17,13 @@
 #include <system_error>
 #include <utility>
 
-#include "base/certificates.h"
+#include "base/crypto.h"
 #include "base/text.h"
-#include "config/cell_ports.h"
 #include "config/config.h"
 #include "config/keys.h"
 #include "domain/auth/cell.h"
 #include "domain/email/address.h"
+#include "domain/email/recipe.h"
 
 namespace vedette::config {
 namespace {

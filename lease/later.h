@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/alarm.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 

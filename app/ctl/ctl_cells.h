@@ -7,13 +7,13 @@
 
 #include "app/json_client.h"
 #include "base/json.h"
-#include "config/cell_ports.h"
+#include "config/setting_files.h"
 
 namespace vedette::app {
 
 // What `vedette ctl` does over several cells (domain/auth/cell.h).
 
-// The cells that a file names (config/cell_ports.h). Those for which it names no token have
+// The cells that a file names (config/setting_files.h). Those for which it names no token have
 // `token`. Throws config::ConfigError.
 std::vector<config::CellPort> CtlCells(const std::string& path, const std::string& token);
 

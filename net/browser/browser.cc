@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/fair_queue.h"
-#include "config/browser_config.h"
 #include "config/net_config.h"
+#include "config/probe_config.h"
 #include "net/browser/page_proxy.h"
 
 namespace vedette::net {

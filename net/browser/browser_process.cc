@@ -18,7 +18,7 @@
 
 #include <uv.h>
 
-#include "config/browser_config.h"
+#include "config/probe_config.h"
 #include "net/browser/byte_stream.h"
 #include "net/browser/process_memory.h"
 #include "net/browser/profile_folder.h"

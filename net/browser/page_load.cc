@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "config/browser_config.h"
+#include "config/probe_config.h"
 #include "net/browser/page_document.h"
 #include "net/browser/page_steps.h"
 #include "net/url.h"

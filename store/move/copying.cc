@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/crypto.h"
-#include "base/password.h"
 #include "base/text.h"
 #include "store/move/copying_sql.h"
 

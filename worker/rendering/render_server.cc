@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "config/browser_config.h"
+#include "config/probe_config.h"
 #include "worker/rendering/render_message.h"
 
 namespace vedette::worker {

@@ -4,8 +4,8 @@
 #include "api/kit/api_keys.h"
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
+#include "base/crypto.h"
 #include "base/json.h"
-#include "base/password.h"
 #include "config/parts.h"
 #include "config/security_config.h"
 

@@ -12,7 +12,6 @@
 #include "api/tenant/handlers.h"
 #include "base/crypto.h"
 #include "base/json.h"
-#include "base/password.h"
 #include "base/text.h"
 #include "config/auth_config.h"
 #include "config/parts.h"

@@ -15,8 +15,8 @@
 
 #include "base/event_loop.h"
 #include "base/uuid.h"
-#include "config/browser_config.h"
 #include "config/database_config.h"
+#include "config/probe_config.h"
 #include "config/security_config.h"
 #include "metrics/metrics.h"
 #include "net/browser/browser.h"

@@ -1,8 +1,8 @@
 #include "app/service.h"
-#include "config/browser_config.h"
 #include "config/database_config.h"
 #include "config/delivery_config.h"
 #include "config/net_config.h"
+#include "config/probe_config.h"
 #include "config/role_config.h"
 #include "config/server_config.h"
 

@@ -1,4 +1,4 @@
-#include "base/alarm.h"
+#include "base/event_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/password.h"
+#include "base/crypto.h"
 
 #include <gtest/gtest.h>
 

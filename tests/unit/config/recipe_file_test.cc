@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
-#include "config/cell_ports.h"
 #include "config/config.h"
 #include "config/rules.h"
+#include "domain/email/recipe.h"
 
 namespace vedette::config {
 namespace {

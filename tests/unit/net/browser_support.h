@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/browser_config.h"
 #include "config/net_config.h"
+#include "config/probe_config.h"
 #include "net/browser/browser.h"
 #include "tests/unit/net/client_support.h"
 
