@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,10 +13,22 @@
 #include "base/assert.h"
 #include "base/fair_share.h"
 #include "base/uuid.h"
-#include "lease/counts.h"
 #include "lease/held_work.h"
 
 namespace vedette::lease {
+
+// Counts of what a pipeline holds, which never go below zero.
+
+// `n` fewer. `sentence`: what is broken where there are not so many.
+inline void TakeFrom(std::size_t* count, std::size_t n, std::string_view sentence) {
+  base::Assert(*count >= n, sentence);
+  *count -= n;
+}
+
+// What is free of `total`; nothing where more is used.
+inline std::size_t LeftOf(std::size_t total, std::size_t used) {
+  return total - std::min(total, used);
+}
 
 // What a process holds of one kind: its chunks, their rows, and the rows that are in flight, by
 // lane and by organisation. This is the only place that counts. Each call keeps these equations,

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/event_loop.h"
 #include "base/json.h"
@@ -13,6 +15,23 @@
 #include "net/browser/devtools_messages.h"
 
 namespace vedette::net {
+
+// The processes of one session of the system, as /proc shows them.
+
+struct SessionMemory {
+  struct Page {
+    std::size_t bytes = 0;
+    int pid = 0;
+  };
+  std::size_t bytes = 0;    // what its processes have for themselves (RssAnon and RssShmem)
+  std::vector<Page> pages;  // those of a browser's pages, the largest first
+};
+
+// What the session has that the process leads, as far as /proc shows it.
+SessionMemory MemoryOfSession(int leader);
+
+// Kills every process of the session.
+void KillSession(int leader);
 
 // One headless Chromium of ours, which is spoken to through a pair of pipes. It has a folder of its
 // own that goes with it, runs in a session of its own, and as the user `nobody` where this process

@@ -5,7 +5,7 @@
 #include "config/limits_config.h"
 #include "config/parts.h"
 #include "config/role_config.h"
-#include "lease/counts.h"
+#include "lease/holdings.h"
 
 namespace vedette::worker {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/jobs_config.h"
-#include "lease/counts.h"
+#include "lease/holdings.h"
 
 namespace vedette::worker {
 namespace {

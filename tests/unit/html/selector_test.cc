@@ -1,6 +1,5 @@
 #include "html/selector.h"
 #include "base/json.h"
-#include "html/ignored_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "lease/counts.h"
+#include "lease/holdings.h"
 
 #include <gtest/gtest.h>
 

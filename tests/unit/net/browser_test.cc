@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/browser/browser_process.h"
 #include "net/browser/page_document.h"
-#include "net/browser/process_memory.h"
 #include "tests/unit/net/browser_support.h"
 
 // Pages in a real Chromium.

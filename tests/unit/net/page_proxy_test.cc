@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "net/browser/proxy_head.h"
 #include "tests/unit/net/client_support.h"
 #include "tests/unit/net/dns_server.h"
 
