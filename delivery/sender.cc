@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "config/config.h"
-#include "delivery/channel_request.h"
 #include "domain/auth/cell.h"
 #include "domain/channel/channel.h"
+#include "domain/channel/chat.h"
 #include "domain/channel/mail.h"
 #include "domain/job/webhook.h"
 #include "domain/workflow/block_type.h"
@@ -118,6 +118,64 @@ class Callback {
   std::int64_t row_count_ = 0;
   bool include_results_ = true;
 };
+
+std::string BodyFor(const store::ChannelMessage& message, std::string_view public_url) {
+  const domain::ChatMessage shown = domain::ChatMessageOf(message.news, public_url);
+  switch (message.kind) {
+    case domain::ChannelKind::kSlack:
+      return domain::SlackBody(shown);
+    case domain::ChannelKind::kTeams:
+      return domain::TeamsBody(shown);
+    case domain::ChannelKind::kDiscord:
+      return domain::DiscordBody(shown);
+    default:
+      break;
+  }
+  return domain::AppriseBody(shown, message.tag);
+}
+
+// The headers and the body of an attempt to tell a chat, in its own form (domain/channel/chat.h),
+// unsigned, as chats read no signatures. The message is of no other kind than those with a secret
+// address. `public_url`: where this service is reached, or empty. Pure.
+net::HttpRequest ChatRequest(const store::ChannelMessage& message, std::string_view public_url) {
+  net::HttpRequest request;
+  request.headers = {{"Content-Type", "application/json"},
+                     {"User-Agent", "vedette/" VEDETTE_VERSION}};
+  request.body = BodyFor(message, public_url);
+  return request;
+}
+
+// The e-mail of an attempt: the question to the owner of an address that is not confirmed, or what
+// the notification tells. Nothing where the recipient is not to get it any more, or is not there.
+// Pure.
+std::optional<net::OutgoingMail> MailRequest(const store::ChannelMessage& message,
+                                             const domain::Notification& notification,
+                                             const config::Config& config, base::Timestamp now) {
+  using domain::MailLink;
+  using domain::MailStatus;
+  // A test that a client asks for has no receiver; the question is a test that has one.
+  const bool asks =
+      notification.type == domain::NotificationType::kTest && !notification.endpoint_id.is_nil();
+  const auto wanted = asks ? MailStatus::kUnconfirmed : MailStatus::kConfirmed;
+  const auto& recipient = message.recipient;
+  if (!recipient || recipient->status != wanted || recipient->address.empty()) return std::nullopt;
+  const auto link = [&](MailLink use) {
+    return config.public_url +
+           domain::MailLinkPath(recipient->id, use, config.security.encryption_key) +
+           domain::CellQuery(config.cell.id);
+  };
+  const domain::MailEnvelope envelope{config.mail.from, recipient->address,
+                                      notification.delivery_id, now, message.channel_name};
+  net::OutgoingMail mail;
+  mail.from = envelope.from;
+  mail.to = envelope.to;
+  mail.timeout = config.delivery.timeout_ms;
+  mail.message = asks ? domain::ConfirmationMail(envelope, link(MailLink::kConfirm),
+                                                 link(MailLink::kUnsubscribe))
+                      : domain::NewsMail(envelope, message.news, config.public_url,
+                                         link(MailLink::kUnsubscribe));
+  return mail;
+}
 
 }  // namespace
 

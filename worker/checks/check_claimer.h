@@ -18,7 +18,6 @@
 #include "lease/claimer.h"
 #include "store/checks/chunks.h"
 #include "store/session.h"
-#include "worker/checks/check_kind.h"
 #include "worker/checks/claim_room.h"
 #include "worker/checks/held_chunk.h"
 

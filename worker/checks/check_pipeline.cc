@@ -6,7 +6,6 @@
 #include "config/parts.h"
 #include "config/role_config.h"
 #include "store/signals.h"
-#include "worker/checks/pause_watch.h"
 
 namespace vedette::worker {
 

@@ -18,10 +18,10 @@
 #include "store/session.h"
 #include "store/signals.h"
 #include "worker/checks/check_claimer.h"
-#include "worker/checks/check_kind.h"
 #include "worker/checks/check_recorder.h"
 #include "worker/checks/check_runner.h"
 #include "worker/checks/check_suspects.h"
+#include "worker/checks/held_chunk.h"
 #include "worker/checks/notification_sink.h"
 
 namespace vedette::worker {

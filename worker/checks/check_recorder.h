@@ -15,7 +15,6 @@
 #include "store/checks/record.h"
 #include "store/session.h"
 #include "store/signals.h"
-#include "worker/checks/check_kind.h"
 #include "worker/checks/held_chunk.h"
 #include "worker/checks/notification_sink.h"
 

@@ -16,6 +16,7 @@
 #include "lease/holdings.h"
 #include "store/checks/chunks.h"
 #include "store/checks/record.h"
+#include "store/lease.h"
 #include "worker/probes/probe.h"
 
 // A leased chunk inside a process: its rows, what is known of each, and how far its work is. The
@@ -137,5 +138,41 @@ ChunkPtr MakeHeldChunk(
     const std::unordered_map<base::Uuid, std::shared_ptr<const store::MonitorSpec>>& specs,
     const std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>>& probe_specs,
     base::Timestamp now, std::chrono::nanoseconds read_at);
+
+// What a claim brought. Specs are as probes read them: made on the pool's thread, because reading
+// large structs would hold up the loop.
+struct ClaimedChecks {
+  // The walk with the claim behind it, and what it shared out.
+  struct Behind {
+    store::OrgWalk walk;
+    std::vector<store::ClaimShare> shares;
+  };
+
+  store::Claim claim;
+  std::unordered_map<base::Uuid, std::shared_ptr<const ProbeSpec>> probe_specs;  // by monitor
+  std::optional<Behind> behind;
+};
+
+// Checks as a kind of leased work (lease/pipeline.h).
+struct CheckKind {
+  using Work = HeldChunk;
+  using Lane = HeldChunk::Lane;
+  using Walk = store::OrgWalk;
+  using Share = store::ClaimShare;
+  using Claimed = ClaimedChecks;
+  using Taken = std::vector<CheckResult>;
+  using Written = store::RecordResult;
+};
+
+// How far a read of pauses looks back at least: what a transaction changes carries the time of its
+// beginning. Where one takes longer the read looks back to it (ControlChanges::complete_until).
+inline constexpr std::chrono::milliseconds kPauseWindow{60000};
+
+// A read of the last kPauseWindow that began at `began` (since boot) found these changes: they take
+// effect on every chunk that is held, and what is known of it is as young as the read, because what
+// changes during a read may not be in it. So a pause holds anywhere within the age that CheckRunner
+// allows, also where the database is lost (G5). No I/O and no clock; one thread.
+void ApplyControl(const store::ControlChanges& changes, std::chrono::nanoseconds began,
+                  const CheckHoldings& holdings);
 
 }  // namespace vedette::worker

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/recent_map.h"
 #include "base/text.h"
 #include "config/net_config.h"
 #include "config/probe_config.h"
@@ -22,7 +26,6 @@
 #include "html/selector.h"
 #include "html/url_reference.h"
 #include "net/browser/page_load.h"
-#include "worker/probes/scripted_pages.h"
 #include "worker/probes/spec_cache.h"
 
 namespace vedette::worker {
@@ -47,6 +50,43 @@ struct CompiledFields {
   std::string fingerprint;
 };
 using SharedFields = std::shared_ptr<const CompiledFields>;
+
+// What a page showed of what is watched: of each field the hash of its value, empty where that is
+// absent, and of the page's text under the empty name, where that was read. The values themselves
+// may be large, and a page may wait for a browser for long.
+using ShownFields = std::map<std::string, std::string>;
+
+// Whether a page that was rendered shows a field, or one as absent, that it did not as it was sent.
+bool ShowsMore(const ShownFields& rendered, const ShownFields& sent) {
+  return std::any_of(rendered.begin(), rendered.end(), [&](const auto& field) {
+    const auto before = sent.find(field.first);
+    if (before == sent.end()) return true;
+    return !field.second.empty() && field.second != before->second;
+  });
+}
+
+// A page may be sent whole one day: it is fetched first once more.
+constexpr std::chrono::hours kScriptedFor{24};
+
+// Pages that showed more when they were rendered: for a day they are rendered without being fetched
+// first. One's key names who reads the page, what is read of it, and its address: what is learned
+// of a page changes nothing for others, also of the same host. It forgets those that are not used.
+// Loop thread only.
+class ScriptedPages {
+ public:
+  explicit ScriptedPages(const base::Clock& clock) : clock_(clock) {}
+
+  void Insert(const std::string& key) { since_.Insert(key, clock_.SinceBoot()); }
+
+  bool Has(const std::string& key) {
+    const auto since = since_.Find(key);
+    return since && clock_.SinceBoot() - *since < kScriptedFor;
+  }
+
+ private:
+  const base::Clock& clock_;
+  base::RecentMap<std::string, std::chrono::nanoseconds> since_{10'000};  // since boot
+};
 
 // What the memory of pages keeps of a check.
 struct FieldReading final : html::Reading {

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "tests/support/hand_clock.h"
 #include "tests/unit/worker/checks/held_chunks.h"
-#include "worker/checks/pause_watch.h"
+#include "worker/checks/held_chunk.h"
 
 namespace vedette::worker {
 namespace {

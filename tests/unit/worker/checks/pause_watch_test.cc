@@ -1,4 +1,4 @@
-#include "worker/checks/pause_watch.h"
+#include "worker/checks/held_chunk.h"
 
 #include <gtest/gtest.h>
 
