@@ -21,7 +21,6 @@
 
 #include "app/commands.h"
 #include "app/ctl/ctl.h"
-#include "app/ctl/ctl_move.h"
 #include "app/demo/demo.h"
 #include "app/load_config.h"
 #include "app/private_postgres.h"

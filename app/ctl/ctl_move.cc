@@ -1,4 +1,3 @@
-#include "app/ctl/ctl_move.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "app/ctl/ctl.h"
-#include "app/ctl/ctl_names.h"
+#include "app/ctl/ctl_text.h"
 #include "app/load_config.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "app/ctl/ctl.h"
-#include "app/ctl/ctl_names.h"
 #include "app/json_client.h"
 #include "base/json.h"
 #include "base/text.h"
