@@ -1,11 +1,15 @@
 #include "api/kit/reply.h"
 
+#include <stdexcept>
 #include <utility>
 
+#include "base/compression.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/auth/cell.h"
+#include "domain/monitor/observation.h"
 #include "domain/text/json_schema.h"
+#include "store/monitors/rows.h"
 
 namespace vedette::rest {
 namespace {
@@ -136,6 +140,20 @@ Reply FailureReply(const store::Failure& failure, const std::string& request_id)
       break;
   }
   return ErrorReply(500, "internal_error", "unexpected failure; quote request id " + request_id);
+}
+
+Reply SnapshotReply(std::optional<std::string> content, store::SnapshotPart part) {
+  const bool is_text = part == store::SnapshotPart::kText;
+  if (!content) throw Refusal(NotFound(is_text ? "snapshot" : "screenshot"));
+  if (is_text) {
+    content = base::Decompressed(*content, domain::kSnapshotTextBytesMax);
+    if (!content) throw std::runtime_error("a snapshot's text is not as it was written");
+  }
+  return Reply{200,
+               std::move(*content),
+               {{"Content-Type", is_text ? "text/plain; charset=utf-8" : "image/webp"},
+                {"X-Content-Type-Options", "nosniff"},
+                {"Content-Security-Policy", "sandbox; default-src 'none'"}}};
 }
 
 }  // namespace vedette::rest

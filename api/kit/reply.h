@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,9 @@
 
 namespace vedette::domain {
 struct ValidationFault;  // domain/text/json_schema.h
+}
+namespace vedette::store {
+enum class SnapshotPart;  // store/monitors/rows.h
 }
 
 namespace vedette::rest {
@@ -113,5 +117,9 @@ class Problems {
 //
 // Pure.
 Reply FailureReply(const store::Failure& failure, const std::string& request_id);
+
+// What a snapshot says, or its picture, as it is stored; a refusal (404) where there is none. It is
+// a stranger's, and no browser may take it for anything else. Pure.
+Reply SnapshotReply(std::optional<std::string> content, store::SnapshotPart part);
 
 }  // namespace vedette::rest

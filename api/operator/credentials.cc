@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/kit/api_keys.h"
+#include "api/kit/credentials.h"
 #include "api/kit/cursor.h"
-#include "api/kit/oauth_clients.h"
 #include "api/kit/published_keys.h"
 #include "api/kit/sign_in.h"
 #include "api/operator/admin_json.h"
@@ -210,7 +209,7 @@ rest::Handled DeleteUser(Call& call) {
 }
 
 // OAuth clients of an organisation, and their keys, as the operator manages them. The shapes are
-// those of the API (api/kit/oauth_clients.h).
+// those of the API (api/kit/credentials.h).
 
 namespace {
 

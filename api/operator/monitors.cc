@@ -9,7 +9,7 @@
 
 #include "api/kit/body.h"
 #include "api/kit/cursor.h"
-#include "api/kit/snapshot_content.h"
+#include "api/kit/reply.h"
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
 #include "base/json.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/kit/api_keys.h"
+#include "api/kit/credentials.h"
 #include "api/kit/cursor.h"
 #include "api/kit/ledger.h"
 #include "api/operator/admin_json.h"

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "api/kit/query_reader.h"
-#include "api/tenant/account/scopes.h"
 #include "config/auth_config.h"
 #include "config/limits_config.h"
 #include "config/parts.h"

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "config/config_fwd.h"
+#include "domain/monitor/enums.h"
 #include "domain/monitor/monitor.h"
 #include "metrics/metrics.h"
 #include "net/http_server.h"
@@ -158,8 +159,12 @@ void CheckEmptyBody(Call& call);
 // What the audit gets of a change: who, on whose behalf, what, to what, from where.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::string target = {});
 
-// A 403 where the organisation may not use what is asked for.
+// A 403 where the caller's organisation may not use what is asked for, by a request as by a
+// schedule.
+void CheckFeature(const store::Caller& caller, bool needed, std::string_view feature,
+                  std::string_view what);
 void CheckFeature(const Call& call, bool needed, std::string_view feature, std::string_view what);
+void CheckTier(const store::Caller& caller, domain::Tier tier);
 
 // Answers with a list in pieces, which take the caller's turns.
 template <typename Item>

@@ -25,8 +25,6 @@ rest::Handled TestWebhook(Call& call);
 
 // monitors/preview.cc
 rest::Handled PreviewMonitor(Call& call);
-
-// monitors/schedule_preview.cc
 rest::Handled PreviewSchedule(Call& call);
 
 // monitors/monitors.cc
@@ -130,11 +128,6 @@ rest::Handled DownloadResult(Call& call);
 rest::Handled ListTemplates(Call& call);
 rest::Handled ShowTemplate(Call& call);
 
-// credits.cc
-rest::Handled ShowCredits(Call& call);
-rest::Handled ShowReservations(Call& call);
-rest::Handled ShowLedger(Call& call);
-
 // account/credentials.cc
 rest::Handled CreateApiKey(Call& call);
 rest::Handled ListApiKeys(Call& call);
@@ -152,6 +145,9 @@ rest::Handled ReplayOwnDeliveries(Call& call);
 rest::Handled ListOwnAudit(Call& call);
 
 // account/usage.cc
+rest::Handled ShowCredits(Call& call);
+rest::Handled ShowReservations(Call& call);
+rest::Handled ShowLedger(Call& call);
 rest::Handled ShowUsage(Call& call);
 
 // dashboard/members.cc

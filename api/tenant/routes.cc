@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "api/tenant/account/scopes.h"
+#include "api/tenant/authenticate.h"
 #include "api/tenant/call.h"
 #include "api/tenant/oauth/form.h"
 #include "domain/monitor/enums.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/tenant/oauth/form.h"
-#include "api/tenant/workflows/scheduled_start.h"
+#include "api/tenant/workflows/run_start.h"
 #include "app/mail_check.h"
 #include "app/service/role_parts.h"
 #include "config/auth_config.h"

@@ -344,7 +344,7 @@ def test_what_documents_say_of_the_chart_is_a_value_of_it():
 
 
 def test_the_scopes_of_keys_name_every_room():
-    rooms = re.findall(r'\{"(/[^"]+)", KeyScope::k(\w+)\}', (ROOT / "api/tenant/account/scopes.h").read_text())
+    rooms = re.findall(r'\{"(/[^"]+)", KeyScope::k(\w+)\}', (ROOT / "api/tenant/authenticate.h").read_text())
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", (ROOT / "docs/authentication.md").read_text(), re.MULTILINE))
     assert len(rooms) > 15
     missing = [room for room, scope in rooms if room != "/dashboard/" and f"`{room}`" not in rows[scope.lower()]]

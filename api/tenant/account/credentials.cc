@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/kit/api_keys.h"
 #include "api/kit/body.h"
+#include "api/kit/credentials.h"
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
 #include "api/tenant/handlers.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/kit/api_keys.h"
 #include "api/kit/body.h"
+#include "api/kit/credentials.h"
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"

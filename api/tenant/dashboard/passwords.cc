@@ -1,7 +1,7 @@
 // Another password: for one who is signed in, and by a link for one who has forgotten his.
 #include <utility>
 
-#include "api/kit/api_keys.h"
+#include "api/kit/credentials.h"
 #include "api/tenant/dashboard/dashboard.h"
 #include "api/tenant/handlers.h"
 #include "base/crypto.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/kit/api_keys.h"
+#include "api/kit/credentials.h"
 #include "api/kit/sign_in.h"
 #include "api/tenant/authenticate.h"
 #include "api/tenant/credentials.h"

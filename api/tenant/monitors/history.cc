@@ -6,7 +6,7 @@
 
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
-#include "api/kit/snapshot_content.h"
+#include "api/kit/reply.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_calls.h"
 #include "base/json.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "api/tenant/features.h"
 #include "base/json.h"
 #include "config/parts.h"
 #include "config/probe_config.h"

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "api/kit/body.h"
-#include "api/kit/oauth_clients.h"
+#include "api/kit/credentials.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/oauth/published_keys.h"
 #include "base/json.h"

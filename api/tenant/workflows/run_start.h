@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "api/kit/reply.h"
@@ -16,6 +17,7 @@
 #include "domain/workflow/run_plan.h"
 #include "net/public_address.h"
 #include "store/accounts/auth.h"
+#include "store/jobs/scheduled_runs.h"
 #include "store/jobs/start.h"
 #include "store/session.h"
 #include "store/workflows/workflows.h"
@@ -66,5 +68,12 @@ store::NewJob PlanScheduledRun(const RunContext& context, const store::WorkflowT
 store::StartLimits StartLimitsOf(const config::Config& config);
 
 rest::Reply InvalidHandle();
+
+// Starts the run of a slot of a schedule as POST /workflows/run would, for whom the schedule is.
+// Its id is domain::RunIdOf, and it takes the slot: SlotIsTaken where the schedule is not what was
+// read. Plain blocking code; throws as InTransaction does.
+std::variant<store::StartOutcome, store::WorkflowFault, store::SlotIsTaken> StartSlot(
+    const config::Config& config, const net::AddressPolicy& policy, const base::Clock& clock,
+    store::Session& session, const store::DueSchedule& due, const store::SlotTaken& slot);
 
 }  // namespace vedette::api

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/tenant/account/scopes.h"
+#include "api/tenant/authenticate.h"
 #include "config/security_config.h"
 #include "store/accounts/accounts.h"
 #include "store/accounts/signing_secrets.h"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/tenant/account/scopes.h"
+#include "api/tenant/authenticate.h"
 #include "api/tenant/credentials.h"
 #include "base/crypto.h"
 #include "config/auth_config.h"

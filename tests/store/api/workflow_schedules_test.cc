@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "api/tenant/workflows/scheduled_start.h"
+#include "api/tenant/workflows/run_start.h"
 #include "domain/workflow/run_schedule.h"
 #include "scheduler/workflow_scheduler.h"
 #include "store/channels/digests.h"

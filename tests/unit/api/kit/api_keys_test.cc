@@ -1,4 +1,4 @@
-#include "api/kit/api_keys.h"
+#include "api/kit/credentials.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/kit/oauth_clients.h"
+#include "api/kit/credentials.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,11 @@
-#include "api/kit/snapshot_content.h"
+#include "api/kit/reply.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "base/compression.h"
+#include "store/monitors/rows.h"
 
 namespace vedette::rest {
 namespace {
