@@ -132,8 +132,8 @@ void AskForRendering(const std::string& render, config::Config* config,
 
 // What would be a change against the known values: as the worker decides, but at once.
 base::Json Compared(const worker::ProbeRequest& asked, const worker::ProbeResult& result) {
-  const worker::Verdict verdict =
-      worker::Judge(asked.spec->watched, {1, 1}, {asked.known, std::nullopt, std::nullopt}, result);
+  const worker::Verdict verdict = worker::DecideVerdict(
+      asked.spec->watched, {1, 1}, {asked.known, std::nullopt, std::nullopt}, result);
   base::Json compared = base::Json::object();
   const auto& fields = std::get<worker::Observation>(result).fields;
   for (const auto& [name, known] : asked.known.Value().items()) {

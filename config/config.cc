@@ -271,14 +271,14 @@ RawValue FromToml(const toml::node& node) {
 }
 
 // Gathers the settings of a table and the tables in it.
-void WalkToml(const toml::table& table, const std::string& section, const std::string& source,
-              const Index& index, std::vector<Setting>* out) {
+void FlattenToml(const toml::table& table, const std::string& section, const std::string& source,
+                 const Index& index, std::vector<Setting>* out) {
   for (const auto& [toml_key, node] : table) {
     const std::string name(toml_key.str());
     const std::string path = section.empty() ? name : section + "." + name;
     const std::string where = fmt::format("{}:{}: ", source, toml_key.source().begin.line);
     if (const toml::table* inner = node.as_table(); inner && index.IsSection(path)) {
-      WalkToml(*inner, path, source, index, out);
+      FlattenToml(*inner, path, source, index, out);
       continue;
     }
     const std::string written = node.is_table()   ? "[" + path + "]"
@@ -296,7 +296,7 @@ std::vector<Setting> TomlLayer(std::string_view text, const std::string& source,
                                const Index& index) {
   try {
     std::vector<Setting> settings;
-    WalkToml(toml::parse(text, source), "", source, index, &settings);
+    FlattenToml(toml::parse(text, source), "", source, index, &settings);
     return settings;
   } catch (const toml::parse_error& e) {
     Fail(fmt::format("{}:{}:{}: {}", source, e.source().begin.line, e.source().begin.column,

@@ -51,7 +51,7 @@ struct WorkerConfig {
   // Rows leased as a unit; fewer where checks are slow, so that a chunk takes about the target.
   int chunk_rows_max = 256;
   milliseconds chunk_duration_target_ms{10'000};
-  int orgs_per_walk_max = 200;  // looked at in one search for work
+  int orgs_per_scan_max = 200;  // looked at in one search for work
   // How long results of finished chunks are gathered, and those of chunks that go on, so that slow
   // checks share a transaction; and results in one. More gained nothing when measured.
   milliseconds record_delay_ms{5};

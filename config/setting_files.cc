@@ -194,7 +194,7 @@ void AddFields(const Table& table, std::string_view key, std::string_view text, 
 }
 
 // A field never stands in scheme, host or port, and in the path only as a whole segment.
-void JudgeUrl(const Table& request, const std::string& url, Fields* used) {
+void ValidateUrl(const Table& request, const std::string& url, Fields* used) {
   AddFields(request, "url", url, used);
   const auto scheme = url.find("://");
   const bool is_http = url.starts_with("http://") || url.starts_with("https://");
@@ -242,7 +242,7 @@ std::vector<std::pair<std::string, std::string>> Pairs(Table* request, const std
   return pairs;
 }
 
-void JudgeHeaders(const Table& request, const domain::RecipeRequest& read) {
+void ValidateHeaders(const Table& request, const domain::RecipeRequest& read) {
   for (const auto& [name, text] : read.headers) {
     const std::string lower = base::AsciiLower(name);
     const bool is_own =
@@ -281,10 +281,10 @@ domain::RecipeRequest ReadRequest(Table request) {
   if (method != "GET" && method != "POST") request.Fail("method", "must be GET or POST");
   if (method == "POST") read.method = domain::RecipeMethod::kPost;
   read.url = request.RequiredText("url");
-  JudgeUrl(request, read.url, &used);
+  ValidateUrl(request, read.url, &used);
   read.query = Pairs(&request, "query", &used);
   read.headers = Pairs(&request, "headers", &used);
-  JudgeHeaders(request, read);
+  ValidateHeaders(request, read);
   if (const toml::node* body = request.Take("body")) {
     read.body = JsonOf(*body);
     if (method == "GET") request.Fail("body", "stands only with method = \"POST\"");
@@ -427,7 +427,7 @@ bool Has(const std::optional<domain::RecipeMembers>& members, std::string_view n
 }
 
 // Validates the answer of a recipe that looks up people.
-void JudgePeopleAnswer(const Table& top, const Recipe& recipe) {
+void ValidatePeopleAnswer(const Table& top, const Recipe& recipe) {
   const auto& person = recipe.answer.person;
   const auto& claim = recipe.answer.claim;
   using domain::RecipeLookup;
@@ -447,7 +447,7 @@ void JudgePeopleAnswer(const Table& top, const Recipe& recipe) {
 }
 
 // What an answer of this lookup has to say.
-void JudgeAnswer(const Table& top, const Recipe& recipe) {
+void ValidateAnswer(const Table& top, const Recipe& recipe) {
   const auto& answer = recipe.answer;
   using domain::RecipeLookup;
   if ((recipe.lookup == RecipeLookup::kFindEmail) != answer.email.has_value()) {
@@ -459,7 +459,7 @@ void JudgeAnswer(const Table& top, const Recipe& recipe) {
   if (recipe.lookup == RecipeLookup::kVerifyEmail && !answer.status) {
     top.Fail("answer", "status is required: verify_email answers nothing else");
   }
-  JudgePeopleAnswer(top, recipe);
+  ValidatePeopleAnswer(top, recipe);
 }
 
 std::string ReadText(const std::filesystem::path& path) {
@@ -518,7 +518,7 @@ Recipe ReadRecipe(std::string_view text, const std::string& source) {
   auto answer = top.Inner("answer");
   if (!answer) top.Fail("answer", "is required");
   recipe.answer = ReadAnswer(std::move(*answer));
-  JudgeAnswer(top, recipe);
+  ValidateAnswer(top, recipe);
   top.Finish();
   return recipe;
 }

@@ -19,8 +19,8 @@ constexpr std::size_t kUnderWayMax = 4;
 constexpr base::Backoff kRetries{std::chrono::milliseconds(100), std::chrono::milliseconds(5000)};
 
 using Attempts = std::vector<store::AttemptRecord>;
-using Turns = std::vector<store::BreakerTurn>;
-using AttemptBatcher = lease::Batcher<store::AttemptRecord, Turns>;
+using Changes = std::vector<store::BreakerChange>;
+using AttemptBatcher = lease::Batcher<store::AttemptRecord, Changes>;
 
 lease::BatcherOptions OptionsOf(const config::DeliveryConfig& config) {
   return {.delayed = "attempts could not be recorded yet",
@@ -49,19 +49,19 @@ std::string FailureClass(const Attempts& attempts, const base::Uuid& endpoint_id
   return error;
 }
 
-void Note(const Attempts& attempts, const Turns& turns, const base::Logger& log) {
-  for (const store::BreakerTurn& turn : turns) {
-    const std::string id = turn.endpoint_id.ToString();
-    const std::string org = turn.org_id.ToString();
-    if (!turn.opened) {
-      log.Info("a receiver works again", {{"receiver", turn.receiver}, {"id", id}, {"org", org}});
+void Note(const Attempts& attempts, const Changes& changes, const base::Logger& log) {
+  for (const store::BreakerChange& change : changes) {
+    const std::string id = change.endpoint_id.ToString();
+    const std::string org = change.org_id.ToString();
+    if (!change.opened) {
+      log.Info("a receiver works again", {{"receiver", change.receiver}, {"id", id}, {"org", org}});
       continue;
     }
     log.Info("a receiver fails: it is tried once an interval",
-             {{"receiver", turn.receiver},
+             {{"receiver", change.receiver},
               {"id", id},
               {"org", org},
-              {"class", FailureClass(attempts, turn.endpoint_id)}});
+              {"class", FailureClass(attempts, change.endpoint_id)}});
   }
 }
 
@@ -70,16 +70,17 @@ void Note(const Attempts& attempts, const Turns& turns, const base::Logger& log)
 Settler::Settler(base::EventLoop& loop, store::Pool& pool, const base::Clock& clock,
                  const config::DeliveryConfig& config, base::Logger log,
                  std::function<void()> settled)
-    : batcher_(loop, pool, clock, log, OptionsOf(config),
-               {.begin = [&config](const Attempts& attempts,
-                                   bool again) { return Settlement(attempts, again, config); },
-                .written =
-                    [settled, log](const Attempts& attempts, const Turns& turns, bool /*again*/) {
-                      Note(attempts, turns, log);
-                      settled();
-                    },
-                .lost = [settled](const store::AttemptRecord& /*attempt*/,
-                                  const lease::Loss& /*loss*/) { settled(); }}) {}
+    : batcher_(
+          loop, pool, clock, log, OptionsOf(config),
+          {.begin = [&config](const Attempts& attempts,
+                              bool again) { return Settlement(attempts, again, config); },
+           .written =
+               [settled, log](const Attempts& attempts, const Changes& changes, bool /*again*/) {
+                 Note(attempts, changes, log);
+                 settled();
+               },
+           .lost = [settled](const store::AttemptRecord& /*attempt*/,
+                             const lease::Loss& /*loss*/) { settled(); }}) {}
 
 void Settler::Add(store::AttemptRecord attempt) {
   batcher_.Add(std::move(attempt));

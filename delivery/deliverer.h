@@ -47,7 +47,7 @@ class Settler {
   std::size_t gathered() const { return batcher_.gathered(); }
 
  private:
-  lease::Batcher<store::AttemptRecord, std::vector<store::BreakerTurn>> batcher_;
+  lease::Batcher<store::AttemptRecord, std::vector<store::BreakerChange>> batcher_;
 };
 
 // Attempts leased notifications until they are delivered or given up: those that this process's

@@ -67,7 +67,7 @@ class Lanes {
   };
   Room RoomForClaims();
   // More than half of what may be held of prompt receivers is held, and nothing of others: a claim
-  // would bring little, and costs a walk over the receivers. The one of the next poll is enough.
+  // would bring little, and costs a scan over the receivers. The one of the next poll is enough.
   bool HoldsMuch() const;
   bool IsPrompt(const base::Uuid& receiver_id) const;
 

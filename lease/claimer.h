@@ -17,12 +17,12 @@
 
 namespace vedette::lease {
 
-// Asks for work as the room of each lane allows: walks over the organisations that have some due,
+// Asks for work as the room of each lane allows: scans over the organisations that have some due,
 // shares the room out among them, and claims. Goes on until nothing is due or nothing has room, and
 // polls. A lane that is full is not looked at, so that it delays no other. The statements, and what
 // a share is, are the kind's, which derives from this.
 //
-// Kind::Lane is the type of its lanes; Kind::Walk what a walk found; Kind::Share how much is to be
+// Kind::Lane is the type of its lanes; Kind::Scan what a scan found; Kind::Share how much is to be
 // claimed of an organisation; Kind::Claimed what a claim brought.
 //
 // Loop thread only; everything handed in must outlive this object. No virtual function is called
@@ -41,13 +41,13 @@ class Claimer {
   void Wake() {
     if (step_.draining()) return;
     for (auto& [lane, rounds] : rounds_) {
-      rounds.MayBeDue(step_.running() ? Rounds::Walk::kUnderWay : Rounds::Walk::kNone);
+      rounds.MayBeDue(step_.running() ? Rounds::Scan::kUnderWay : Rounds::Scan::kNone);
     }
     step_.Wake();
   }
 
-  // There is room again: claims if the last walks saw more than was taken. A run that is under way
-  // uses the room itself, or is followed by another one: walks do not become more because much ends
+  // There is room again: claims if the last scans saw more than was taken. A run that is under way
+  // uses the room itself, or is followed by another one: scans do not become more because much ends
   // while one of them waits for its answer.
   void OnRoom() {
     room_ = RoomMeanwhile::kSome;
@@ -56,18 +56,18 @@ class Claimer {
 
   // Claims nothing more. `done` once no claim is under way.
   void Drain(std::function<void()> done) { step_.Drain(std::move(done)); }
-  // A walk or a claim is under way.
+  // A scan or a claim is under way.
   bool running() const { return step_.running(); }
 
  protected:
   using Lane = typename Kind::Lane;
-  using Walk = typename Kind::Walk;
+  using Scan = typename Kind::Scan;
   using Share = typename Kind::Share;
   using Claimed = typename Kind::Claimed;
-  // The organisation behind which the walk of each lane begins.
+  // The organisation behind which the scan of each lane begins.
   using Cursors = std::map<Lane, base::Uuid>;
-  // A run is a walk, and after it a claim where there is something to claim; or both at once.
-  using Found = std::variant<Walk, Claimed>;
+  // A run is a scan, and after it a claim where there is something to claim; or both at once.
+  using Found = std::variant<Scan, Claimed>;
   using Run = Step<Found>;
   using Job = typename Run::Job;
   enum class Brought { kNothing, kSome };
@@ -81,11 +81,11 @@ class Claimer {
   }
 
   virtual bool HasRoom(Lane lane) const = 0;
-  // A walk of these lanes, which are not empty. The job may claim behind its walk at once, where
+  // A scan of these lanes, which are not empty. The job may claim behind its scan at once, where
   // only a claim could change what there is room for.
-  virtual Job WalkFrom(const Cursors& cursors) = 0;
+  virtual Job ScanFrom(const Cursors& cursors) = 0;
   // Shares the room out, and tells the rounds of the lanes how far they have come.
-  virtual std::vector<Share> ShareOut(const Walk& walk) = 0;
+  virtual std::vector<Share> ShareOut(const Scan& scan) = 0;
   virtual Job Claim(std::vector<Share> shares) = 0;
   // What was claimed, perhaps nothing. Called also during a drain, with what was claimed by the run
   // that was under way when it began. A claim whose COMMIT is unknown does not come here: its
@@ -128,19 +128,19 @@ class Claimer {
     }
     if (cursors.empty()) return nullptr;
     room_ = RoomMeanwhile::kNone;
-    return WalkFrom(cursors);
+    return ScanFrom(cursors);
   }
 
   typename Run::Then OnFound(Found found) {
-    if (const auto* walk = std::get_if<Walk>(&found)) return OnWalked(*walk);
+    if (const auto* scan = std::get_if<Scan>(&found)) return OnScanned(*scan);
     const bool got = OnClaimed(std::move(std::get<Claimed>(found))) == Brought::kSome;
     const bool room_came = room_ == RoomMeanwhile::kSome;
     return got || room_came || MoreOrganisations() ? kAtOnce : kAtPoll;
   }
 
-  typename Run::Then OnWalked(const Walk& walk) {
+  typename Run::Then OnScanned(const Scan& scan) {
     if (step_.draining()) return kAtPoll;
-    auto shares = ShareOut(walk);
+    auto shares = ShareOut(scan);
     if (shares.empty()) {
       return MoreOrganisations() || HasRoomWherePassedOver() ? kAtOnce : kAtPoll;
     }

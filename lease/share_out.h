@@ -45,14 +45,14 @@ std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& asking, const
 // way.
 bool MayStart(std::size_t org_in_flight, const Room& room, bool newcomer);
 
-// The place at which the next walk begins, after one that met so many organisations and ended at
-// `walked_to`: behind the last one that got a share where others came away with nothing, so that
+// The place at which the next scan begins, after one that met so many organisations and ended at
+// `scanned_to`: behind the last one that got a share where others came away with nothing, so that
 // these come first.
 template <typename Share>
 base::Uuid NextCursor(std::size_t organisations, const std::vector<Share>& shares,
-                      const base::Uuid& walked_to) {
+                      const base::Uuid& scanned_to) {
   const bool some_left_out = shares.size() < organisations;
-  return some_left_out && !shares.empty() ? shares.back().org_id : walked_to;
+  return some_left_out && !shares.empty() ? shares.back().org_id : scanned_to;
 }
 
 }  // namespace vedette::lease

@@ -61,7 +61,7 @@ lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
 lease::NextRun Scheduler::OnRun(const RunResult& result) {
   const std::int64_t chunks = result.due.chunks + result.portions.chunks;
   if (result.portions.chunks > 0) signals_.Raise(store::Signal::kChunk);
-  lease::LogTurns(log_, result.closed.turns);
+  lease::LogHealthChanges(log_, result.closed.changes);
   if (result.due.scheduled_ticks > 0) {
     metrics_.AddTicks(domain::TickTrigger::kSchedule, result.due.scheduled_ticks);
     log_.Debug("ticks cut", {{"ticks", result.due.scheduled_ticks},

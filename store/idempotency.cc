@@ -35,7 +35,7 @@ std::optional<KeyUse> FindKeyUse(Transaction& tx, const base::Uuid& org_id,
   return use;
 }
 
-std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
+std::optional<KeyUse> CheckIdempotency(Transaction& tx, const base::Uuid& org_id,
                                        const Idempotency& idempotency) {
   if (auto first = FindKeyUse(tx, org_id, idempotency)) return first;
   const auto locked =

@@ -42,7 +42,7 @@ std::optional<KeyUse> FindKeyUse(Transaction& tx, const base::Uuid& org_id,
 // What the key stands for where it has been used, or is being used. Otherwise the key is this
 // transaction's: its lock goes with the transaction, so that a crash frees it. Repetitions of what
 // is done take no lock: they would be in each other's way.
-std::optional<KeyUse> JudgeIdempotency(Transaction& tx, const base::Uuid& org_id,
+std::optional<KeyUse> CheckIdempotency(Transaction& tx, const base::Uuid& org_id,
                                        const Idempotency& idempotency);
 
 // Stores what this transaction made under the key: a monitor with so many rows, a job or a

@@ -201,11 +201,11 @@ std::optional<SignInFault> ReadRedeemed(const ProviderKeys::Redeemed& redeemed,
   return std::nullopt;
 }
 
-std::variant<domain::IdToken, domain::JwtFault, KeysWanted> JudgeIdToken(
+std::variant<domain::IdToken, domain::JwtFault, KeysWanted> ValidateIdToken(
     const SignInAnswer& answer, const ProviderClient& client, const ProviderKeys::View& keys,
     base::Timestamp now) {
   using Verdict = std::variant<domain::IdToken, domain::JwtFault, KeysWanted>;
-  return JudgeToken<Verdict>(answer.id_token, client.jwks, keys, [&](const domain::Jwt& jwt) {
+  return ValidateToken<Verdict>(answer.id_token, client.jwks, keys, [&](const domain::Jwt& jwt) {
     return domain::ReadIdToken(jwt, client.rules, answer.nonce, now);
   });
 }

@@ -105,8 +105,8 @@ std::variant<std::monostate, domain::JwtFault, KeysWanted> VerifyByProvider(
 // The claims come first: what is refused whatever its key is causes no fetch. A token that a known
 // key verifies never waits for a fetch; the keys are renewed beside it. Pure.
 template <typename Verdict, typename Read>
-Verdict JudgeToken(std::string_view text, const config::JwksConfig& jwks,
-                   const ProviderKeys::View& keys, Read read) {
+Verdict ValidateToken(std::string_view text, const config::JwksConfig& jwks,
+                      const ProviderKeys::View& keys, Read read) {
   const auto parsed = domain::ParseJwt(text);
   if (const auto* fault = std::get_if<domain::JwtFault>(&parsed)) return *fault;
   const auto& jwt = std::get<domain::Jwt>(parsed);
@@ -176,7 +176,7 @@ std::variant<SignInAnswer, SignInFault> TakeSignInAnswer(const ProviderClient& c
 std::optional<SignInFault> ReadRedeemed(const ProviderKeys::Redeemed& redeemed,
                                         SignInAnswer* answer);
 // The verdict on the answer's ID token.
-std::variant<domain::IdToken, domain::JwtFault, KeysWanted> JudgeIdToken(
+std::variant<domain::IdToken, domain::JwtFault, KeysWanted> ValidateIdToken(
     const SignInAnswer& answer, const ProviderClient& client, const ProviderKeys::View& keys,
     base::Timestamp now);
 
@@ -189,9 +189,10 @@ struct SignInUnderWay {
 };
 
 template <typename Call>
-Handled JudgeSignIn(Call& call, const std::shared_ptr<SignInUnderWay<Call>>& sign_in) {
+Handled ValidateSignIn(Call& call, const std::shared_ptr<SignInUnderWay<Call>>& sign_in) {
   ProviderKeys& keys = sign_in->client.keys;
-  auto verdict = JudgeIdToken(sign_in->answer, sign_in->client, keys.Now(), call.parts.clock.Now());
+  auto verdict =
+      ValidateIdToken(sign_in->answer, sign_in->client, keys.Now(), call.parts.clock.Now());
   if (auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
     return sign_in->end(call, SignInFault{kRefused, std::move(fault->reason)});
   }
@@ -202,7 +203,7 @@ Handled JudgeSignIn(Call& call, const std::shared_ptr<SignInUnderWay<Call>>& sig
     }
     keys.Fetch([later = call.On(nullptr), sign_in] {
       ServeLater<Call>(later.parts.pool, std::nullopt, later,
-                       [sign_in](Call& again) { return JudgeSignIn(again, sign_in); });
+                       [sign_in](Call& again) { return ValidateSignIn(again, sign_in); });
     });
     return Parked{};
   }
@@ -226,7 +227,7 @@ Handled FinishSignIn(Call& call, ProviderClient client,
                            if (auto fault = ReadRedeemed(redeemed, &sign_in->answer)) {
                              return sign_in->end(again, std::move(*fault));
                            }
-                           return JudgeSignIn(again, sign_in);
+                           return ValidateSignIn(again, sign_in);
                          });
       });
   return Parked{};

@@ -41,10 +41,10 @@ domain::ExternalTokenRules ProviderRules(const config::Config& config) {
   return rules;
 }
 
-TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
-                                const ProviderKeys::View& keys, base::Timestamp now) {
+TokenVerdict ValidateProviderToken(std::string_view text, const config::Config& config,
+                                   const ProviderKeys::View& keys, base::Timestamp now) {
   if (config.oidc.issuer.empty()) return domain::JwtFault{"no identity provider is configured"};
-  return rest::JudgeToken<TokenVerdict>(text, config.jwks, keys, [&](const domain::Jwt& jwt) {
+  return rest::ValidateToken<TokenVerdict>(text, config.jwks, keys, [&](const domain::Jwt& jwt) {
     return domain::ReadExternalToken(jwt, ProviderRules(config), now);
   });
 }
@@ -118,7 +118,7 @@ FoundCaller FindExternal(const Dependencies& parts, store::Session& session,
                          const rest::Answer& answer, std::string_view text, bool count,
                          bool keys_fetched) {
   const auto verdict =
-      JudgeProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
+      ValidateProviderToken(text, parts.config, parts.provider_keys.Now(), parts.clock.Now());
   if (const auto* fault = std::get_if<domain::JwtFault>(&verdict)) {
     return Refused{RefuseToken(parts, answer, fault->reason), "invalid"};
   }

@@ -107,8 +107,8 @@ void CheckCaller(const store::Authentication& found, const Route& route, base::T
 
 using rest::KeysWanted;
 using TokenVerdict = std::variant<domain::ExternalToken, domain::JwtFault, KeysWanted>;
-TokenVerdict JudgeProviderToken(std::string_view text, const config::Config& config,
-                                const ProviderKeys::View& keys, base::Timestamp now);
+TokenVerdict ValidateProviderToken(std::string_view text, const config::Config& config,
+                                   const ProviderKeys::View& keys, base::Timestamp now);
 
 // What a token of the provider must be.
 domain::ExternalTokenRules ProviderRules(const config::Config& config);

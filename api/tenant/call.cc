@@ -134,7 +134,8 @@ void CheckFeature(const Call& call, bool needed, std::string_view feature, std::
 namespace {
 
 // What is wrong with an idempotency key: the type and the sentence of a 422.
-std::optional<std::pair<std::string_view, std::string>> JudgeIdempotencyKey(std::string_view key) {
+std::optional<std::pair<std::string_view, std::string>> ValidateIdempotencyKey(
+    std::string_view key) {
   if (!base::IsValidUtf8(key)) return {{"string_unicode", "Idempotency-Key should be UTF-8"}};
   if (key.empty() || base::CountCharacters(key) > domain::kIdempotencyKeyCharsMax) {
     return {{key.empty() ? "string_too_short" : "string_too_long",
@@ -154,7 +155,7 @@ rest::Reply KeyProblem(std::string_view message, std::string_view type) {
 std::optional<store::Idempotency> ReadIdempotency(const Call& call, std::string_view route) {
   for (const auto& [name, value] : call.request().headers) {
     if (name != "idempotency-key") continue;
-    if (auto problem = JudgeIdempotencyKey(value)) {
+    if (auto problem = ValidateIdempotencyKey(value)) {
       throw rest::Refusal(KeyProblem(problem->second, problem->first));
     }
     // The same body from another team's key is another request (G8).

@@ -4,7 +4,7 @@ with threads. Both ask the same mail server (asyncio, another process) and the s
 
     bench/email/run.py [--build build/release] [--domains 50] [--addresses 20] [--threads 16] [--json FILE]
 
-Each domain has `--addresses` of which half exist. Both sides judge an address by its own reply and by an address that
+Each domain has `--addresses` of which half exist. Both sides decide about an address by its own reply and by an address that
 should not exist. The CPU is the asking process's alone."""
 
 import argparse

@@ -108,9 +108,9 @@ class Targets:
                          by_cpu=over(cpu_us(theirs), cpu_us(ours)), measured=measured, target=target, unit=unit)
 
     def _add(self, target, unit, **line):
-        judged = line["by_rate"] if line["measured"] is None else line["measured"]
+        compared = line["by_rate"] if line["measured"] is None else line["measured"]
         told = f"{target[0]} {target[1]:g} {unit}".rstrip() if target else ""
-        self.lines.append(line | {"target": told, "met": verdict(judged, target)})
+        self.lines.append(line | {"target": told, "met": verdict(compared, target)})
         return self.lines[-1]
 
     @staticmethod

@@ -101,7 +101,7 @@ def measure(kind, nginx, postgres, binary, directory, wanted, options):
     return found
 
 
-def judge(kind, found, targets):
+def compare(kind, found, targets):
     """Beside each peer; what was promised is held against the best, by rate and by CPU each."""
     ours = found[OURS]
     peers = {name: f for name, f in found.items() if name != OURS}
@@ -137,7 +137,7 @@ def main():
                 for kind in (STATIC,) if options.quick else (STATIC, UNNAMED, CHANGED):
                     found = measure(kind, nginx, postgres, Path(options.build) / "vedette", directory, wanted, options)
                     result["pages"][kind] = found
-                    judge(kind, found, targets)
+                    compare(kind, found, targets)
                     table(f"{kind[0].upper()}{kind[1:]}: {PAGES:,} of {PAGE_BYTES // 1000} kB",
                           ["", "a second", "process us", "PostgreSQL us"],
                           [[name, f"{f['per_s']['median']:,.0f}", f"{f['process_us']['median']:,.0f}",

@@ -293,10 +293,10 @@ base::Json ShortFoundCell(FindMode mode, const Person& person, const Found& foun
   base::Json asked = AskedList(mode, found, company_domain);
   base::Json existing = base::Json::array();
   if (!person.email.empty()) {
-    const bool is_judged = !found.addresses.empty() && found.addresses.front().provider.empty() &&
-                           found.addresses.front().candidate.address == person.email;
-    FoundAddress own = is_judged ? found.addresses.front() : OwnAddress(person.email);
-    if (!is_judged && found.work_verdict) ApplyVerdict(*found.work_verdict, &own);
+    const bool is_verified = !found.addresses.empty() && found.addresses.front().provider.empty() &&
+                             found.addresses.front().candidate.address == person.email;
+    FoundAddress own = is_verified ? found.addresses.front() : OwnAddress(person.email);
+    if (!is_verified && found.work_verdict) ApplyVerdict(*found.work_verdict, &own);
     existing.push_back(Tuple(own, mode, company_domain));
   }
   base::Json cell = base::Json::object();

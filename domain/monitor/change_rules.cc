@@ -305,9 +305,9 @@ ValidationFaults ValidateChangeRules(const Json& loc, const Json& rules, const J
     faults.push_back({loc, "dict_type", "Input should be an object: field -> rules", rules});
     return faults;
   }
-  RulesValidator judge(loc, &faults);
-  for (const auto& [field, of_field] : rules.items()) judge.Field(field, of_field, watched);
-  judge.Count();
+  RulesValidator validator(loc, &faults);
+  for (const auto& [field, of_field] : rules.items()) validator.Field(field, of_field, watched);
+  validator.Count();
   return faults;
 }
 

@@ -183,12 +183,12 @@ std::optional<Part> DecidePart(const Claims& claims, PartOf part) {
 void DecideDate(Claims claims, AgeResult* result) {
   int confidence = kConfidenceMax;
   for (const PartOf part : {&PartialDate::year, &PartialDate::month, &PartialDate::day}) {
-    const auto judged = DecidePart(claims, part);
-    if (!judged) break;
-    result->date_of_birth.*part = judged->value;
-    confidence = std::min(confidence, judged->confidence);
+    const auto decided = DecidePart(claims, part);
+    if (!decided) break;
+    result->date_of_birth.*part = decided->value;
+    confidence = std::min(confidence, decided->confidence);
     std::erase_if(claims, [&](const AgeClaim* claim) {
-      return claim->date.*part != std::optional<int>(judged->value);
+      return claim->date.*part != std::optional<int>(decided->value);
     });
   }
   result->date_confidence = result->date_of_birth.year ? confidence : 0;

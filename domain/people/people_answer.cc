@@ -133,15 +133,15 @@ std::optional<ReverseAnswer> ReverseAtOnce(const std::string& address) {
 
 ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer> answers,
                             PeopleEnd end) {
-  ReverseAnswer judged;
-  judged.end = std::move(end);
+  ReverseAnswer reverse;
+  reverse.end = std::move(end);
   const auto parsed = ParseAddress(address);
   const PersonAnswer* surest = Surest(answers);
   if (surest != nullptr) {
-    judged.person = surest->second;
-    judged.is_own = surest->first == kStoreProvider;
+    reverse.person = surest->second;
+    reverse.is_own = surest->first == kStoreProvider;
   }
-  PersonFound& person = judged.person;
+  PersonFound& person = reverse.person;
   std::vector<NameCandidate> stated = std::move(person.candidates);
   person.candidates.clear();
   for (const PersonAnswer& answer : answers) {
@@ -149,7 +149,7 @@ ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer
     const auto& [provider, other] = answer;
     if (surest != nullptr && IsSameName(other.name, person.name)) {
       Fill(other, &person);
-      judged.is_own = judged.is_own && provider == kStoreProvider;
+      reverse.is_own = reverse.is_own && provider == kStoreProvider;
       if (other.confidence >= kNameConfidenceMin) {
         person.confidence = std::min(person.confidence + 1, kConfidenceMax);
       }
@@ -160,11 +160,11 @@ ReverseAnswer DecideReverse(const std::string& address, std::vector<PersonAnswer
   }
   for (NameCandidate& candidate : stated) AddCandidate(std::move(candidate), &person);
   if (parsed) person.domain = CompanyDomainOf(*parsed);
-  if (!person.name.empty()) return judged;
-  judged.reason = "nothing_found";
-  if (judged.end.end == FindEnd::kOutOfTime) judged.end.error = kErrorTimedOut;
-  if (judged.end.end == FindEnd::kNoneAnswered) judged.end.error = kErrorProvidersFailed;
-  return judged;
+  if (!person.name.empty()) return reverse;
+  reverse.reason = "nothing_found";
+  if (reverse.end.end == FindEnd::kOutOfTime) reverse.end.error = kErrorTimedOut;
+  if (reverse.end.end == FindEnd::kNoneAnswered) reverse.end.error = kErrorProvidersFailed;
+  return reverse;
 }
 
 bool IsReverseCharged(const ReverseAnswer& answer, ChargeRule rule) {

@@ -99,7 +99,7 @@ struct BlockType {
   std::unique_ptr<const LookupRows> (*make_lookup)(const base::Json& specs,
                                                    const Columns& input) = nullptr;
   // Null: the schema says everything.
-  std::optional<SpecFault> (*judge)(const base::Json& specs) = nullptr;
+  std::optional<SpecFault> (*validate)(const base::Json& specs) = nullptr;
   // Null: the specs name no providers. Else all that is wrong with those that they name.
   std::vector<SpecFault> (*validate_finders)(const base::Json& specs,
                                              const KnownFinders& known) = nullptr;

@@ -37,7 +37,7 @@ class GraphValidator {
                  const base::Json& loc);
 
   // Once. Nothing is wrong: the nodes are a tree.
-  ValidationFaults Judge();
+  ValidationFaults Validate();
 
   // The order of a tree: places of nodes, each behind its input. The one with the lowest sequence
   // number comes first where several may come next.
@@ -82,7 +82,7 @@ void GraphValidator::Add(const char* list, std::size_t index, const char* member
   faults_.push_back({std::move(loc), std::move(type), std::move(msg), std::move(input)});
 }
 
-ValidationFaults GraphValidator::Judge() {
+ValidationFaults GraphValidator::Validate() {
   CheckSources();
   CheckEdges();
   if (faults_.empty()) CheckPaths();
@@ -253,14 +253,14 @@ class DefinitionValidator {
   DefinitionValidator(const Json& given, const Json& loc, const DefinitionRules& rules)
       : given_(given), loc_(loc), rules_(rules) {}
 
-  std::variant<Definition, ValidationFaults> Judge() {
+  std::variant<Definition, ValidationFaults> Validate() {
     ReadBlocks();
     CheckTypes();
     CheckDuplicates();
     CheckSpecs();
     const bool blocks_are_known = faults_.empty();
     GraphValidator graph(nodes_, given_.at("edges"), loc_);
-    ValidationFaults of_graph = graph.Judge();
+    ValidationFaults of_graph = graph.Validate();
     const bool is_tree = of_graph.empty();
     faults_.insert(faults_.end(), std::make_move_iterator(of_graph.begin()),
                    std::make_move_iterator(of_graph.end()));
@@ -430,8 +430,8 @@ ValidationFaults ValidateBlockSpecs(const BlockType& type, const Json& loc, Json
   ValidationFaults faults;
   ApplySchema(SpecsSchemaOf(type), loc, specs, &faults);
   if (!faults.empty()) return faults;
-  if (type.judge != nullptr) {
-    if (auto fault = type.judge(*specs)) faults.push_back(FaultAt(loc, std::move(*fault)));
+  if (type.validate != nullptr) {
+    if (auto fault = type.validate(*specs)) faults.push_back(FaultAt(loc, std::move(*fault)));
   }
   if (type.validate_finders != nullptr && rules.finders) {
     for (SpecFault& fault : type.validate_finders(*specs, *rules.finders)) {
@@ -472,7 +472,7 @@ std::variant<Definition, ValidationFaults> Read(const Json& given, const Json& l
     });
     return faults;
   }
-  return DefinitionValidator(whole, loc, rules).Judge();
+  return DefinitionValidator(whole, loc, rules).Validate();
 }
 
 }  // namespace

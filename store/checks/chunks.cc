@@ -366,8 +366,8 @@ void AdmitChunks(Transaction& tx, Claim* claim, const ChunkRows& rows,
   tx.ExecLater<"chunk_reserve">(reservations);
 }
 
-// The walk behind `cursor`, beside a snapshot.
-pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int orgs_max,
+// The scan behind `cursor`, beside a snapshot.
+pqxx::result ScanBehindBounds(Transaction& tx, const base::Uuid& cursor, int orgs_max,
                               const ChunkScanBounds& bounds, std::chrono::nanoseconds began) {
   constexpr int kPlaces = 2;
   std::map<base::Uuid, std::map<ChunkPlace, base::Timestamp>> from;
@@ -385,11 +385,11 @@ pqxx::result WalkBehindBounds(Transaction& tx, const base::Uuid& cursor, int org
   for (const auto& [org_id, places] : from) {
     known.Add(org_id, of(places, ChunkPlace::kTurn), of(places, ChunkPlace::kLeaseEnd));
   }
-  return tx.Exec<"chunk_walk_bounds">("cursor"_a = cursor, "orgs_max"_a = orgs_max, known,
+  return tx.Exec<"chunk_scan_bounds">("cursor"_a = cursor, "orgs_max"_a = orgs_max, known,
                                       "apart_s"_a = kPlacesApart.count());
 }
 
-// Notes what the walk saw of an organisation: where nothing waits in turn, it looked at the ends of
+// Notes what the scan saw of an organisation: where nothing waits in turn, it looked at the ends of
 // leases, too. A new flow's first turn may be a fraction of a second before the first of all.
 void NoteSeen(const base::Uuid& org_id, ChunkScanBounds::First first, base::Timestamp now,
               std::vector<ChunkScanBounds::Seen>* seen) {
@@ -407,16 +407,16 @@ void NoteSeen(const base::Uuid& org_id, ChunkScanBounds::First first, base::Time
 
 }  // namespace
 
-OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
+OrgScan ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
                              ChunkScanBounds* bounds) {
   return Read(session, [&](Transaction& tx) {
-    OrgWalk walk;
+    OrgScan scan;
     const base::Clock& clock = session.impl().clock;
     const auto began = clock.SinceBoot();
     const auto from = bounds ? bounds->Next(began) : ChunkScanBounds::From::kBeginning;
     const auto rows = from == ChunkScanBounds::From::kBounds
-                          ? WalkBehindBounds(tx, cursor, orgs_max, *bounds, began)
-                          : tx.Exec<"chunk_walk">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
+                          ? ScanBehindBounds(tx, cursor, orgs_max, *bounds, began)
+                          : tx.Exec<"chunk_scan">("cursor"_a = cursor, "orgs_max"_a = orgs_max);
     const auto ended = clock.SinceBoot();
     std::vector<ChunkScanBounds::Seen> seen;
     base::Uuid last;
@@ -432,11 +432,11 @@ OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int org
       NoteSeen(due.org_id, first, now, &seen);
       if (!rows_of_first) continue;
       due.rows = *rows_of_first;
-      walk.due.push_back(due);
+      scan.due.push_back(due);
     }
-    if (static_cast<int>(rows.size()) == orgs_max) walk.next_cursor = last;
+    if (static_cast<int>(rows.size()) == orgs_max) scan.next_cursor = last;
     if (bounds) bounds->Scanned(from, began, ended, seen);
-    return walk;
+    return scan;
   });
 }
 
@@ -446,7 +446,7 @@ using ClaimRows =
     Rows<Column<"org_id", base::Uuid>, Column<"chunks_max", int>, Column<"rows_max", int>,
          Column<"from_at", ChunkScanBounds::First>, Column<"turns_only", bool>>;
 
-// The share, from where the walk found the first of it.
+// The share, from where the scan found the first of it.
 void AddShare(const ClaimShare& share, const ChunkScanBounds* bounds, ClaimRows* rows) {
   ChunkScanBounds::First from;
   bool in_turn = false;

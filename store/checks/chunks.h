@@ -115,19 +115,19 @@ using ChunkScanBounds = ScanBounds<std::pair<base::Uuid, ChunkPlace>>;
 inline constexpr std::chrono::seconds kPlacesApart = domain::kStartsBack / 2;
 
 // Organisations with due chunks, in the order of their ids, from behind `cursor` on; `next_cursor`
-// is where the next walk goes on (nil: from the start).
+// is where the next scan goes on (nil: from the start).
 struct DueOrg {
   base::Uuid org_id;
   int rows = 0;  // of its first due chunk
   // The monitor of that chunk, where it is a part of a large tick.
   std::optional<base::Uuid> large_monitor_id;
 };
-struct OrgWalk {
+struct OrgScan {
   std::vector<DueOrg> due;
   base::Uuid next_cursor;
 };
 // `bounds` say where its scans begin, and learn from them; null: always at the beginning.
-OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
+OrgScan ScanDueOrganisations(Session& session, const base::Uuid& cursor, int orgs_max,
                              ChunkScanBounds* bounds = nullptr);
 
 // In one transaction (committed without waiting for the disk: a lost claim loses its reservation
@@ -135,7 +135,7 @@ OrgWalk ScanDueOrganisations(Session& session, const base::Uuid& cursor, int org
 // them. Rows that are switched off, done, stopped or cannot be paid come back decided.
 //
 // A chunk of one row is claimed without being counted from its `careful_from`-th claim on: a death
-// counts against it only once it was started (CountTry). `bounds` are those of the walk that found
+// counts against it only once it was started (CountTry). `bounds` are those of the scan that found
 // what is claimed.
 Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const base::Uuid& token,
                   std::chrono::milliseconds lease,

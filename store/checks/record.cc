@@ -237,7 +237,7 @@ bool TellsOfMonitor(const HeldTick& held, bool completed, bool failed, int check
 
 // Ticks wholly inside a finished chunk are inserted once, outcomes inside, and closed: those that
 // the chunk holds by its end.
-std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+std::vector<HealthChange> CloseSmallTicks(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
        Column<"due_at", std::int64_t>, Column<"started_at", std::int64_t>,
@@ -269,7 +269,7 @@ std::vector<HealthTurn> CloseSmallTicks(Transaction& tx, const std::vector<Locke
   if (ticks.empty()) return {};
   tx.Exec<"record_ticks">(ticks);
   if (closed.empty()) return {};
-  return ReadTurns(tx.Exec<"record_close_ticks">(closed));
+  return ReadChanges(tx.Exec<"record_close_ticks">(closed));
 }
 
 // The charge leaves the reservation; what a finished chunk still holds returns.
@@ -359,7 +359,7 @@ std::optional<RecordResult> TryRecord(Session& session, const std::vector<ChunkR
       WriteDeliveries(tx, locked, delivery_lease, &result.targets);
       WriteChannelDeliveries(tx, locked);
       WriteLog(tx, locked);
-      result.turns = CloseSmallTicks(tx, locked);
+      result.changes = CloseSmallTicks(tx, locked);
       SettleMoney(tx, locked);
       return result;
     });

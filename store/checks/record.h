@@ -135,8 +135,8 @@ struct RecordResult {
   // since the claim. Without a url nothing was written for it; a delivery whose endpoint is another
   // one by now was written for that one, without its lease.
   DeliveryTargets targets;
-  std::vector<HealthTurn> turns;    // of monitors whose ticks were closed
-  std::vector<base::Uuid> dropped;  // chunks whose lease was lost: nothing of them took effect
+  std::vector<HealthChange> changes;  // of monitors whose ticks were closed
+  std::vector<base::Uuid> dropped;    // chunks whose lease was lost: nothing of them took effect
 };
 
 // All or nothing for the chunks whose lease still holds. Throws as InTransaction; std::logic_error

@@ -652,14 +652,14 @@ TickEnd ReadTickEnd(Transaction& tx, const base::Uuid& monitor_id, std::int64_t 
 
 }  // namespace
 
-std::vector<HealthTurn> ReadTurns(const pqxx::result& rows) {
-  std::vector<HealthTurn> turns;
+std::vector<HealthChange> ReadChanges(const pqxx::result& rows) {
+  std::vector<HealthChange> changes;
   for (const auto& row : rows) {
-    HealthTurn& turn = turns.emplace_back();
-    Columns(row).Into("monitor_id"_a = &turn.monitor_id, "org_id"_a = &turn.org_id,
-                      "fails"_a = &turn.fails);
+    HealthChange& change = changes.emplace_back();
+    Columns(row).Into("monitor_id"_a = &change.monitor_id, "org_id"_a = &change.org_id,
+                      "fails"_a = &change.fails);
   }
-  return turns;
+  return changes;
 }
 
 ClosedTicks CloseLargeTicks(Session& session, int ticks_max) {
@@ -676,12 +676,12 @@ ClosedTicks CloseLargeTicks(Session& session, int ticks_max) {
       tx.Exec<"tick_close_large">(
           "monitor_id"_a = monitor_id, "tick_id"_a = tick_id,
           "counts"_a = std::vector<std::int64_t>(end.counts.begin(), end.counts.end()));
-      const auto turns = ReadTurns(tx.Exec<"sched_close_large">(
+      const auto changes = ReadChanges(tx.Exec<"sched_close_large">(
           "monitor_id"_a = monitor_id, "tick_id"_a = tick_id, "check_ms"_a = end.check_ms,
           "completed"_a =
               end.Count(domain::Outcome::kChanged) + end.Count(domain::Outcome::kUnchanged) > 0,
           "failed"_a = end.Count(domain::Outcome::kFailed) > 0));
-      closed.turns.insert(closed.turns.end(), turns.begin(), turns.end());
+      closed.changes.insert(closed.changes.end(), changes.begin(), changes.end());
       ++closed.count;
     }
     return closed;

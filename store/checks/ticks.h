@@ -16,7 +16,7 @@ namespace vedette::store {
 
 // A monitor that began to fail with a tick that was closed (every check that was made in it
 // failed), or in which a check completes again.
-struct HealthTurn {
+struct HealthChange {
   base::Uuid monitor_id;
   base::Uuid org_id;
   bool fails = false;
@@ -87,7 +87,7 @@ MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bound
 
 struct ClosedTicks {
   int count = 0;
-  std::vector<HealthTurn> turns;  // of their monitors
+  std::vector<HealthChange> changes;  // of their monitors
 };
 // Closes large ticks whose rows are all accounted for.
 ClosedTicks CloseLargeTicks(Session& session, int ticks_max);

@@ -104,7 +104,7 @@ std::int64_t OpenManualTick(Transaction& tx, const base::Clock& clock, const New
                             const MaterialiseLimits& limits);
 
 // Reads monitor, organisation and whether it fails.
-std::vector<HealthTurn> ReadTurns(const pqxx::result& rows);
+std::vector<HealthChange> ReadChanges(const pqxx::result& rows);
 
 // What the chunk of a part is to hold: of all parts of a chunk, or of none.
 using HeldOf = std::function<std::optional<HeldTick>(const domain::ChunkPart&)>;

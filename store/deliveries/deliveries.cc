@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kWebhookCleared = "webhook_cleared: the monitor has no webhook_url any more";
 constexpr const char* kChannelDeleted = "channel_deleted: the channel is not there any more";
 
-// The endpoints chosen by the walk, and how many of each one's deliveries may be taken.
+// The endpoints chosen by the scan, and how many of each one's deliveries may be taken.
 struct Shares {
   std::map<base::Uuid, int> deliveries_max;
   std::set<base::Uuid> failing;
@@ -34,8 +34,8 @@ int TakeShare(const base::Uuid& org_id, int n, base::FairShares<base::Uuid>* hel
   return taken;
 }
 
-// A row of delivery_walk.
-struct WalkedEndpoint {
+// A row of delivery_scan.
+struct ScannedEndpoint {
   base::Uuid id;
   bool due = false;
   int failures = 0;  // in a row
@@ -43,8 +43,8 @@ struct WalkedEndpoint {
   std::optional<base::Timestamp> first_at;  // of its due deliveries
 };
 
-WalkedEndpoint ReadEndpoint(const pqxx::row& row, base::Timestamp* now) {
-  WalkedEndpoint endpoint;
+ScannedEndpoint ReadEndpoint(const pqxx::row& row, base::Timestamp* now) {
+  ScannedEndpoint endpoint;
   Columns(row).Into("endpoint_id"_a = &endpoint.id, "due"_a = &endpoint.due,
                     "failures"_a = &endpoint.failures, "org_id"_a = &endpoint.org_id,
                     "first_at"_a = &endpoint.first_at, "now"_a = now);
@@ -54,37 +54,37 @@ WalkedEndpoint ReadEndpoint(const pqxx::row& row, base::Timestamp* now) {
 using Bounds = ScanBounds<base::Uuid>;
 
 // The endpoints behind the cursor, from where the bounds say; they learn what was found.
-std::vector<WalkedEndpoint> ScanEndpoints(Transaction& tx, const base::Clock& clock,
-                                          const base::Uuid& cursor, int endpoints_max,
-                                          Bounds* bounds) {
+std::vector<ScannedEndpoint> ScanEndpoints(Transaction& tx, const base::Clock& clock,
+                                           const base::Uuid& cursor, int endpoints_max,
+                                           Bounds* bounds) {
   const auto began = clock.SinceBoot();
   const auto from = bounds ? bounds->Next(began) : Bounds::From::kBeginning;
   pqxx::result rows;
   if (from == Bounds::From::kBounds) {
     Rows<Column<"endpoint_ids", base::Uuid>, Column<"from_at", base::Timestamp>> known;
     for (const auto& [id, at] : bounds->Behind(cursor, endpoints_max, began)) known.Add(id, at);
-    rows = tx.Exec<"delivery_walk_bounds">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max,
+    rows = tx.Exec<"delivery_scan_bounds">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max,
                                            known);
   } else {
-    rows = tx.Exec<"delivery_walk">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max);
+    rows = tx.Exec<"delivery_scan">("cursor"_a = cursor, "endpoints_max"_a = endpoints_max);
   }
-  std::vector<WalkedEndpoint> endpoints;
+  std::vector<ScannedEndpoint> endpoints;
   std::vector<Bounds::Seen> seen;
   base::Timestamp now{};
   for (const auto& row : rows) {
-    const WalkedEndpoint& endpoint = endpoints.emplace_back(ReadEndpoint(row, &now));
+    const ScannedEndpoint& endpoint = endpoints.emplace_back(ReadEndpoint(row, &now));
     seen.push_back({endpoint.id, endpoint.first_at, now - kScanMargin, now - kScanMarginShort});
   }
   if (bounds) bounds->Scanned(from, began, clock.SinceBoot(), seen);
   return endpoints;
 }
 
-Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
-                     DeliveryClaimLimits limits, const std::vector<base::Uuid>& full,
-                     const domain::PromptReceivers& prompt, base::Uuid* next_cursor) {
+Shares ShareOutEndpoints(Transaction& tx, const std::vector<ScannedEndpoint>& scanned,
+                         DeliveryClaimLimits limits, const std::vector<base::Uuid>& full,
+                         const domain::PromptReceivers& prompt, base::Uuid* next_cursor) {
   Shares shares;
   std::vector<base::Uuid> to_try;
-  for (const WalkedEndpoint& endpoint : walked) {
+  for (const ScannedEndpoint& endpoint : scanned) {
     if (!endpoint.due) continue;
     if (std::binary_search(full.begin(), full.end(), endpoint.id)) {
       shares.full = true;
@@ -106,7 +106,7 @@ Shares WalkEndpoints(Transaction& tx, const std::vector<WalkedEndpoint>& walked,
       shares.deliveries_max.emplace(endpoint.id, n);
     }
   }
-  if (static_cast<int>(walked.size()) == limits.endpoints_max) *next_cursor = walked.back().id;
+  if (static_cast<int>(scanned.size()) == limits.endpoints_max) *next_cursor = scanned.back().id;
   if (to_try.empty()) return shares;
   for (const base::Uuid& id : ReadEach<base::Uuid>(tx.Exec<"endpoint_try">("ids"_a = to_try,
                               "breaker_interval_ms"_a = limits.breaker_interval.count()))) {
@@ -283,8 +283,8 @@ DeliveryClaim ClaimDeliveries(Session& session, const base::Uuid& cursor, const 
     const base::Clock& clock = session.impl().clock;
     const auto read_at = clock.SinceBoot();
     DeliveryClaim claim;
-    const auto walked = ScanEndpoints(tx, clock, cursor, limits.endpoints_max, bounds);
-    Shares shares = WalkEndpoints(tx, walked, limits, full, prompt, &claim.next_cursor);
+    const auto scanned = ScanEndpoints(tx, clock, cursor, limits.endpoints_max, bounds);
+    Shares shares = ShareOutEndpoints(tx, scanned, limits, full, prompt, &claim.next_cursor);
     claim.more = shares.full || !shares.passed_over.empty() || !claim.next_cursor.is_nil();
     claim.passed_over = std::move(shares.passed_over);
     if (shares.deliveries_max.empty()) return claim;
@@ -374,10 +374,10 @@ std::vector<AttemptRecord> NotRecorded(Transaction& tx, const std::vector<Attemp
   return left;
 }
 
-std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
-                                         const std::vector<AttemptRecord>& attempts,
-                                         int breaker_failures,
-                                         std::chrono::milliseconds breaker_interval) {
+std::vector<BreakerChange> SettleEndpoints(Transaction& tx,
+                                           const std::vector<AttemptRecord>& attempts,
+                                           int breaker_failures,
+                                           std::chrono::milliseconds breaker_interval) {
   std::map<base::Uuid, int> failures;  // in id order, which everybody keeps
   std::set<base::Uuid> succeeded;
   for (const AttemptRecord& a : attempts) {
@@ -397,25 +397,25 @@ std::vector<BreakerTurn> SettleEndpoints(Transaction& tx,
   if (failures.empty()) return {};
   Rows<Column<"id", base::Uuid>, Column<"failures", int>> rows;
   for (const auto& [id, count] : failures) rows.Add(id, count);
-  std::vector<BreakerTurn> turns;
+  std::vector<BreakerChange> changes;
   for (const auto& row :
        tx.Exec<"endpoints_settled">(rows, "breaker_failures"_a = breaker_failures,
                                           "breaker_interval_ms"_a = breaker_interval.count())) {
-    BreakerTurn& turn = turns.emplace_back();
-    Columns(row).Into("id"_a = &turn.endpoint_id, "org_id"_a = &turn.org_id,
-                      "receiver"_a = &turn.receiver, "opened"_a = &turn.opened);
+    BreakerChange& change = changes.emplace_back();
+    Columns(row).Into("id"_a = &change.endpoint_id, "org_id"_a = &change.org_id,
+                      "receiver"_a = &change.receiver, "opened"_a = &change.opened);
   }
-  return turns;
+  return changes;
 }
 
 }  // namespace
 
-std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
-                                        bool again, int breaker_failures,
-                                        std::chrono::milliseconds breaker_interval) {
+std::vector<BreakerChange> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
+                                          bool again, int breaker_failures,
+                                          std::chrono::milliseconds breaker_interval) {
   return InTransaction(session, [&](Transaction& tx) {
     const std::vector<AttemptRecord> attempts = again ? NotRecorded(tx, batch) : batch;
-    if (attempts.empty()) return std::vector<BreakerTurn>();
+    if (attempts.empty()) return std::vector<BreakerChange>();
     Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>> delivered;
     Rows<Column<"id", base::Uuid>, Column<"token", base::Uuid>,
          Column<"state", domain::DeliveryState>, Column<"attempts", int>,

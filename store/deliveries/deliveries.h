@@ -31,14 +31,14 @@ struct LeasedDelivery {
 
 struct DeliveryClaim {
   std::vector<LeasedDelivery> deliveries;
-  base::Uuid next_cursor;  // where the next walk over endpoints goes on (nil: this was the end)
+  base::Uuid next_cursor;  // where the next scan over endpoints goes on (nil: this was the end)
   // Due endpoints that got nothing for lack of room, in order.
   std::vector<base::Uuid> passed_over;
   bool more = false;  // something due was left: a limit, a full receiver
 };
 
 struct DeliveryClaimLimits {
-  int endpoints_max;  // visited in one walk
+  int endpoints_max;  // visited in one scan
   int per_slow_max;   // taken of one that does not answer promptly, or is not known yet
   // By organisation, what this process holds of the first kind and of the second; one that may not
   // take more of it gets none.
@@ -84,7 +84,7 @@ struct AttemptRecord {
 };
 
 // A receiver whose breaker opened, or closed again.
-struct BreakerTurn {
+struct BreakerChange {
   base::Uuid endpoint_id;
   base::Uuid org_id;
   std::string receiver;  // "https://hooks.example.com:443", of which there is one a path
@@ -94,10 +94,10 @@ struct BreakerTurn {
 // Writes attempts in one transaction: history always; the delivery itself only where the lease
 // still holds. Counts the endpoint's failures in a row; at `breaker_failures` it is closed for an
 // interval. `again`: an earlier call with the same attempts may have happened (its COMMIT's outcome
-// is unknown), and what it wrote is not written twice. Tells whose breaker turned.
-std::vector<BreakerTurn> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
-                                        bool again, int breaker_failures,
-                                        std::chrono::milliseconds breaker_interval);
+// is unknown), and what it wrote is not written twice. Tells whose breaker changed.
+std::vector<BreakerChange> SettleAttempts(Session& session, const std::vector<AttemptRecord>& batch,
+                                          bool again, int breaker_failures,
+                                          std::chrono::milliseconds breaker_interval);
 
 // Extends the leases; returns those that are still held.
 std::vector<base::Uuid> RenewDeliveries(Session& session, const std::vector<Lease>& leases,

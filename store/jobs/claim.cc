@@ -70,7 +70,7 @@ void LoadRows(Transaction& tx, JobClaim* claim) {
   }
 }
 
-// The walk from where the bounds say.
+// The scan from where the bounds say.
 pqxx::result ScanJobs(Transaction& tx, const LaneCursors& cursors, int orgs_max,
                       JobScanBounds::From from, const JobScanBounds* bounds,
                       std::chrono::nanoseconds began) {
@@ -87,19 +87,19 @@ pqxx::result ScanJobs(Transaction& tx, const LaneCursors& cursors, int orgs_max,
     }
   }
   if (from == JobScanBounds::From::kBeginning) {
-    return tx.Exec<"job_walk">(lanes, "orgs_max"_a = orgs_max);
+    return tx.Exec<"job_scan">(lanes, "orgs_max"_a = orgs_max);
   }
-  return tx.Exec<"job_walk_bounds">(lanes, "orgs_max"_a = orgs_max, known);
+  return tx.Exec<"job_scan_bounds">(lanes, "orgs_max"_a = orgs_max, known);
 }
 
 }  // namespace
 
-JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
+JobScan ScanDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
                     JobScanBounds* bounds) {
   return Read(session, [&](Transaction& tx) {
-    JobWalk walk;
+    JobScan scan;
     for (const auto& [lane, behind] : cursors) {
-      walk.next[lane] = {};  // from the start, unless the walk was cut short
+      scan.next[lane] = {};  // from the start, unless the scan was cut short
     }
     const base::Clock& clock = session.impl().clock;
     const auto began = clock.SinceBoot();
@@ -117,13 +117,13 @@ JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
                         "part_rows"_a = &rows, "n"_a = &n, "first_at"_a = &first, "now"_a = &now);
       seen.push_back(
           {{due.lane, due.org_id, due.rank}, first, now - kScanMargin, now - kScanMarginShort});
-      if (n == orgs_max) walk.next[due.lane] = due.org_id;
+      if (n == orgs_max) scan.next[due.lane] = due.org_id;
       if (!rows) continue;
       due.rows = *rows;
-      walk.due.push_back(due);
+      scan.due.push_back(due);
     }
     if (bounds) bounds->Scanned(from, began, ended, seen);
-    return walk;
+    return scan;
   });
 }
 
@@ -133,8 +133,8 @@ using ShareRows = Rows<Column<"lane", domain::Lane>, Column<"org_id", base::Uuid
                        Column<"rank_min", int>, Column<"rank_max", int>, Column<"chunks_max", int>,
                        Column<"from_at", JobScanBounds::First>>;
 
-// The share, from the first of what the walk found of its lowest rank, and of that alone: where the
-// next rank begins the claim would visit what is done. The walk that follows finds that one.
+// The share, from the first of what the scan found of its lowest rank, and of that alone: where the
+// next rank begins the claim would visit what is done. The scan that follows finds that one.
 void AddShare(const JobShare& share, const JobScanBounds* bounds, ShareRows* rows) {
   for (int rank = 0; bounds && rank <= share.rank_max; ++rank) {
     const auto found = bounds->Found({share.lane, share.org_id, rank});

@@ -20,7 +20,7 @@
 // throw as InTransaction does.
 namespace vedette::store {
 
-// The organisation behind which a walk over those of a lane goes on (nil: from the start).
+// The organisation behind which a scan over those of a lane goes on (nil: from the start).
 using LaneCursors = std::map<domain::Lane, base::Uuid>;
 
 // An organisation that is not locked and has a chunk due.
@@ -30,7 +30,7 @@ struct DueJobs {
   int rank = 1;  // 0: clients wait for these chunks
   int rows = 0;  // of the first due chunk, at most
 };
-struct JobWalk {
+struct JobScan {
   std::vector<DueJobs> due;  // by lane, organisation and rank
   LaneCursors next;          // of the same lanes
 };
@@ -47,7 +47,7 @@ using JobScanBounds = ScanBounds<JobQueue>;
 
 // Visits at most `orgs_max` organisations of each lane in `cursors`. `bounds` say where its scans
 // begin, and learn from them; null: always at the beginning.
-JobWalk WalkDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
+JobScan ScanDueJobs(Session& session, const LaneCursors& cursors, int orgs_max,
                     JobScanBounds* bounds = nullptr);
 
 // How much to take of an organisation in a lane: its first due chunks, those of rank 0 first.
@@ -118,7 +118,7 @@ struct JobClaim {
 // In one transaction, committed without waiting for the disk: leases due chunks, makes their jobs
 // and blocks running, loads specs and rows. It waits for no other transaction: a job that is locked
 // is made running by its next claim or record. `known`, where it is given, says of a job whether
-// its specs need not be loaded; it is called on this thread. `bounds` are those of the walk that
+// its specs need not be loaded; it is called on this thread. `bounds` are those of the scan that
 // found what is claimed.
 JobClaim ClaimJobChunks(Session& session, const std::vector<JobShare>& shares,
                         const base::Uuid& token, std::chrono::milliseconds lease,

@@ -288,7 +288,7 @@ void CheckShape(const NewJob& job) {
 std::optional<StartOutcome> FindJobStart(Session& session, const base::Uuid& org_id,
                                          const Idempotency& idempotency) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<StartOutcome> {
-    const auto use = JudgeIdempotency(tx, org_id, idempotency);
+    const auto use = CheckIdempotency(tx, org_id, idempotency);
     if (!use) return std::nullopt;
     return OutcomeOf(*use);
   });
@@ -357,7 +357,7 @@ namespace {
 std::optional<StartOutcome> StartAlone(Transaction& tx, const base::Clock& clock, const NewJob& job,
                                        const StartLimits& limits, const ScheduledRun* scheduled) {
   if (job.idempotency) {
-    if (const auto use = JudgeIdempotency(tx, job.org_id, *job.idempotency)) {
+    if (const auto use = CheckIdempotency(tx, job.org_id, *job.idempotency)) {
       return OutcomeOf(*use);
     }
   }

@@ -377,7 +377,7 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
   const std::vector<base::Uuid> row_ids = NewRowIds(clock, monitor.rows.size());
   return InTransaction(session, [&](Transaction& tx) -> CreateOutcome {
     if (monitor.idempotency) {
-      const auto use = JudgeIdempotency(tx, monitor.org_id, *monitor.idempotency);
+      const auto use = CheckIdempotency(tx, monitor.org_id, *monitor.idempotency);
       if (use) return OutcomeOf(tx, *use);
     }
     if (monitor.team_id &&

@@ -1,21 +1,21 @@
--- name: chunk_walk
+-- name: chunk_scan
 -- At most @orgs_max organisations that have chunks, those behind @cursor, each with the rows of its first due chunk.
-with recursive walk(org_id, n) as (
+with recursive scan(org_id, n) as (
   (select org_id, 1 from chunk where org_id > @cursor order by org_id limit 1)
   union all
   select (select c.org_id from chunk c where c.org_id > w.org_id order by c.org_id limit 1), w.n + 1
-  from walk w
+  from scan w
   where w.org_id is not null and w.n < @orgs_max
 )
 select w.org_id, c.row_count, c.monitor_id, c.available_at as first_at, now()
-from walk w
+from scan w
 left join lateral (select row_count, monitor_id, available_at from chunk
                    where org_id = w.org_id and available_at <= now() order by available_at limit 1) c on true
 where w.org_id is not null
 order by w.org_id
 
--- name: chunk_walk_bounds
--- The walk of chunk_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- name: chunk_scan_bounds
+-- The scan of chunk_scan beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
 -- chunks or not. What waits in turn and what somebody's lease has ended of are far from each other in time (@apart_s):
 -- of those in @org_ids the first begin at @turns_from, the second, which are looked at where there are none of the first,
 -- at @ends_from.
@@ -47,7 +47,7 @@ c.started_at, c.due_us, c.slots, c.longest_s, c.check_ms, c.failing
 -- name: chunk_claim
 -- A chunk that reaches @rows_max is taken with the others. From claim number @careful_from on, that of a chunk of one
 -- row is not counted: chunk_count does that before the row starts. Of each organisation those are left that became
--- available before @from_at (null: none are), and with @turns_only those that do not wait in turn (chunk_walk_bounds).
+-- available before @from_at (null: none are), and with @turns_only those that do not wait in turn (chunk_scan_bounds).
 with due as materialized (
   select s.org_id, s.rows_max, c.id, c.row_count, c.available_at,
          c.row_count > 1 or c.claims + 1 < @careful_from as counted

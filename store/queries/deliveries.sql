@@ -12,16 +12,16 @@ case when d.channel_id is null then d.state else d.state - :delivery_pending_of_
 -- What is added to the state of a delivery d for the table.
 case when d.channel_id is null then 0 else :delivery_pending_of_channel end
 
--- name: delivery_walk
+-- name: delivery_scan
 -- At most @endpoints_max endpoints that have pending deliveries, those behind @cursor; n counts them. One that
 -- maintenance has forgotten counts as available: its deliveries move to their monitor's present one when they are
 -- claimed.
-with recursive walk(endpoint_id, first_at, n) as (
+with recursive scan(endpoint_id, first_at, n) as (
   (select endpoint_id, available_at, 1 from delivery where state :are_pending and endpoint_id > @cursor
    order by endpoint_id, available_at limit 1)
   union all
   select next.endpoint_id, next.available_at, w.n + 1
-  from walk w
+  from scan w
   cross join lateral (select d.endpoint_id, d.available_at from delivery d
                       where d.state :are_pending and d.endpoint_id > w.endpoint_id
                       order by d.endpoint_id, d.available_at limit 1) next
@@ -32,11 +32,11 @@ select w.endpoint_id, coalesce(e.available_at <= now(), true) and w.first_at <= 
        coalesce(e.org_id, (select d.org_id from delivery d where d.state :are_pending
                                   and d.endpoint_id = w.endpoint_id limit 1)) as org_id,
        case when w.first_at <= now() then w.first_at end as first_at, now()
-from walk w left join endpoint e on e.id = w.endpoint_id
+from scan w left join endpoint e on e.id = w.endpoint_id
 order by w.endpoint_id
 
--- name: delivery_walk_bounds
--- The walk of delivery_walk beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have
+-- name: delivery_scan_bounds
+-- The scan of delivery_scan beside a snapshot (store/scan_bounds.h): all endpoints in their order, whether they have
 -- pending deliveries or not, and of those in @endpoint_ids only what became available at @from_at or later. The place of
 -- each is looked for in the array: a join compares every endpoint with every one of them, five times as long for a hundred.
 select e.id as endpoint_id, e.available_at <= now() and first.available_at is not null as due, e.failures, e.org_id,

@@ -169,22 +169,22 @@ returning b.block
 -- Whether chunks of jobs of an organisation o may begin: it is not locked, and what is under way does not end for its move.
 not o.locked and not exists (select from org_move m where m.org_id = o.id and m.side = :move_old_side and m.state = :move_draining)
 
--- name: job_walk
+-- name: job_scan
 -- For each lane of @lane the organisations that have chunks, from behind @behind on, at most @orgs_max; for each rank
 -- the rows of the first due chunk, at most; null where none is due or the organisation's jobs stand.
-with recursive walk(lane, org_id, n) as (
+with recursive scan(lane, org_id, n) as (
   select l.lane, (select c.org_id from job_chunk c where c.lane = l.lane and c.org_id > l.behind
                   order by c.org_id limit 1), 1
   from unnest(@lane::smallint[], @behind::uuid[]) as l(lane, behind)
   union all
   select w.lane, (select c.org_id from job_chunk c where c.lane = w.lane and c.org_id > w.org_id
                   order by c.org_id limit 1), w.n + 1
-  from walk w
+  from scan w
   where w.org_id is not null and w.n < @orgs_max
 )
 select w.lane, w.org_id, r.rank, case when :jobs_begin then first.part_rows end as part_rows, w.n,
        first.available_at as first_at, now()
-from walk w
+from scan w
 join organisation o on o.id = w.org_id
 cross join (values (0), (1)) as r(rank)
 left join lateral (
@@ -195,8 +195,8 @@ left join lateral (
   join job j on j.id = c.job_id) first on true
 order by w.lane, w.org_id, r.rank
 
--- name: job_walk_bounds
--- The walk of job_walk beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
+-- name: job_scan_bounds
+-- The scan of job_scan beside a snapshot (store/scan_bounds.h): all organisations in their order, whether they have
 -- chunks or not, and of those in @org_id (by lane and rank) only what became available at @from_at or later.
 select l.lane, o.id as org_id, r.rank, case when :jobs_begin then first.part_rows end as part_rows, o.n,
        first.available_at as first_at, now()

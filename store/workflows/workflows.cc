@@ -33,7 +33,7 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
   return InTransaction(session, [&](Transaction& tx) -> WorkflowOutcome {
     const NewWorkflow& w = workflow;
     if (w.idempotency) {
-      if (const auto use = JudgeIdempotency(tx, w.org_id, *w.idempotency)) return OutcomeOf(*use);
+      if (const auto use = CheckIdempotency(tx, w.org_id, *w.idempotency)) return OutcomeOf(*use);
     }
     if (ReadOne<int>(tx.Exec<"workflow_count">("org_id"_a = w.org_id,
                                                "per_org_max"_a = per_org_max)) >= per_org_max) {
@@ -53,7 +53,7 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
 std::optional<WorkflowOutcome> FindWorkflowStart(Session& session, const base::Uuid& org_id,
                                                  const Idempotency& idempotency) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowOutcome> {
-    const auto use = JudgeIdempotency(tx, org_id, idempotency);
+    const auto use = CheckIdempotency(tx, org_id, idempotency);
     if (!use) return std::nullopt;
     return OutcomeOf(*use);
   });

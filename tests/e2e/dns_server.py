@@ -10,7 +10,7 @@ A, PTR, MX, TXT, AAAA = 1, 12, 15, 16, 28
 
 class DnsServer:
     """`names` maps a name to a list of answers, each a list of addresses; queries of one family walk through
-    them and round again, so that a name can be one thing when it is judged and another at the connection."""
+    them and round again, so that a name can be one thing when it is checked and another at the connection."""
 
     def __init__(self):
         self.names, self.turns, self.queries = {}, {}, 0

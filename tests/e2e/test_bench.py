@@ -204,9 +204,9 @@ def test_workflows_are_held_against_every_line_that_was_promised():
     result |= {"live": {10: costs(100, 10, 10), 5_000_000: costs(70, 10, 10)},
                "rss_mib": {10_000: {"api": 80, "worker": 290}, 1_000_000: {"api": 90, "worker": 310}},
                "paced_ms": {"vedette": spread, "DBOS": spread}, "lag_ms": {"alone": spread, "beside": spread}}
-    judged = [(line["beside"] or line["name"].split(":")[0], line["target"], line["met"])
+    compared = [(line["beside"] or line["name"].split(":")[0], line["target"], line["met"])
               for line in workflows.targets_of(result, options).lines]
-    assert judged == [
+    assert compared == [
         ("graphile, a job a row", ">= 10 x", "NO"),
         ("graphile, a job for 256 rows", ">= 1 x", "yes"),
         ("Node's streams", ">= 0.2 x", "yes"),

@@ -28,10 +28,10 @@ def schemas():
     """Validates objects by the schemas of these versions of Kubernetes."""
     node, modules = npm_tools() / "node_modules/.bin/node", npm_tools("tests/kubernetes") / "node_modules"
 
-    def judge(objects, versions=VERSIONS):
+    def validate(objects, versions=VERSIONS):
         return subprocess.run([node, ROOT / "tests" / "e2e" / "kubernetes_models.js", modules, *versions],
                               input=json.dumps(objects), capture_output=True, text=True)
-    return judge
+    return validate
 
 
 def test_lints(helm):
@@ -88,7 +88,7 @@ def test_the_schemas_are_those_of_the_versions_that_they_are_called_by(objects, 
     lambda d: d["spec"].pop("selector"),
     lambda d: pod_of(d)["containers"][0].update(imagePulPolicy="Always"),
 ])
-def test_the_judge_refuses_what_kubernetes_would(objects, schemas, spoil):
+def test_the_validator_refuses_what_kubernetes_would(objects, schemas, spoil):
     deployment = copy.deepcopy(next(iter(of_kind(objects["secrets"], "Deployment").values())))
     spoil(deployment)
     done = schemas([deployment])

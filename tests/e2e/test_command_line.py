@@ -85,7 +85,7 @@ def test_every_option_that_documents_give_a_command_of_ctl_is_one(binary):
     assert wrong == []
 
 
-def test_config_prints_the_defaults_and_judges_a_file(binary, tmp_path):
+def test_config_prints_the_defaults_and_checks_a_file(binary, tmp_path):
     defaults = run(binary, "config")
     assert defaults.returncode == 0 and b"[limits]" in defaults.stdout
     file = tmp_path / "vedette.toml"

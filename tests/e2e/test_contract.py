@@ -97,9 +97,9 @@ def test_it_tells_of_the_whole_product():
 ])
 def test_it_is_as_strict_about_monitors_as_the_server(schema, change, is_taken):
     components = json.loads(DOCUMENT.read_text())["components"]
-    judge = jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components},
+    validator = jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components},
                                             format_checker=jsonschema.FormatChecker())
-    assert judge.is_valid({**GOOD, **change} if schema == "CreateMonitor" else change) == is_taken
+    assert validator.is_valid({**GOOD, **change} if schema == "CreateMonitor" else change) == is_taken
 
 
 GOOD = {

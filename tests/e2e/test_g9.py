@@ -203,7 +203,7 @@ def test_of_mixed_answers_only_the_public_ones_are_used(service, database, world
     assert world.entered() == 0
 
 
-def test_rebinding_between_judgement_and_connection_does_not_get_in(service, database, world):
+def test_rebinding_between_check_and_connection_does_not_get_in(service, database, world):
     """Every other answer of the name server is an address inside. An answer that is remembered was checked, and a new one is
     checked again, on kept connections too."""
     # An odd number: the checks and the deliveries ask by turns, and either would get the same half of an even one.

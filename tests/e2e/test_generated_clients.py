@@ -1,5 +1,5 @@
 """Generated clients, from the document as a live service serves it, which talk to the service. TypeScript: openapi-typescript,
-hey-api and orval with their default settings, each under a client that the TypeScript compiler judges strictly. Python: OpenAPI
+hey-api and orval with their default settings, each under a client that the TypeScript compiler checks strictly. Python: OpenAPI
 Generator makes a package, and every file of it compiles (docs/decisions/0037-a-generated-client-for-python.md)."""
 
 import json

@@ -106,7 +106,7 @@ def test_a_domain_that_does_not_exist_is_not_found(verify):
 UNKNOWN_MAILBOX = {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"}
 
 
-def judged(code, enhanced, control):
+def expected(code, enhanced, control):
     """What the specification says of these replies to an address and to one that should not exist."""
     if code in (250, 251):
         return "OK" if 500 <= control < 600 else "UNKNOWN"
@@ -123,4 +123,4 @@ def test_swaks_hears_the_same_codes_and_they_lead_to_the_same_verdict(verify, do
         status, reason, our_code, our_control = verify.said(address)[0]
         assert int(our_code) == code, (address, reason, enhanced)
         assert int(our_control) in (0, control_code), (address, reason)
-        assert status == judged(code, enhanced, control_code), (address, reason, code, enhanced, control_code)
+        assert status == expected(code, enhanced, control_code), (address, reason, code, enhanced, control_code)

@@ -3,11 +3,11 @@ with a PostgreSQL of its own, upgraded, and purged without a trace.
 
 The root is put together from the installed packages of this machine: the essential ones, what the package depends on, and
 what these depend on, with a dpkg database that says so. dpkg of that root then works in it, so that dependencies, conffiles
-and the scripts of deploy/package are judged by dpkg itself.
+and the scripts of deploy/package are checked by dpkg itself.
 
 What is NOT shown here, because a container has no systemd as its first process: that systemd itself starts the unit, and
 the `systemctl` lines of the scripts, which are for machines where it runs. The unit's own commands, environment, credential
-files and user are read from the unit that the package installed, and used; test_deploy.py lets systemd-analyze judge the rest."""
+files and user are read from the unit that the package installed, and used; test_deploy.py lets systemd-analyze check the rest."""
 
 import gzip
 import hashlib

@@ -44,7 +44,7 @@ def test_a_preview_looks_at_the_first_five_rows(vedette, nginx):
     assert [row["subject"]["sku"] for row in preview(tenant, rows)["rows"]] == list("01234")
 
 
-def test_a_preview_is_judged_as_a_monitor_is(vedette):
+def test_a_preview_is_checked_as_a_monitor_is(vedette):
     tenant = vedette.organisation()
 
     def refused(body):

@@ -163,13 +163,13 @@ def test_no_check_is_lost_or_doubled_and_no_request_refused_while_the_fleet_is_r
         wait_until("every tick to finish (G7)", lambda: database.value(
             "select count(*) from open_tick") == 0)
         wait_until("every notification (G3)", lambda: database.value("select count(*) from delivery") == 0)
-        judge(database, tenant, made, receiver)
+        check(database, tenant, made, receiver)
     finally:
         balancer.stop()
         receiver.close()
 
 
-def judge(database, tenant, made, receiver):
+def check(database, tenant, made, receiver):
     completed = 0
     for monitor in made:
         rows = tenant.rows(monitor)

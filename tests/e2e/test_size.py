@@ -171,7 +171,7 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
 
     monitor = peak_of("create", create)
 
-    def judge_plans():
+    def check_plans():
         """What a page costs, and that nothing reads on."""
         first, last = buffers_of_page(database, monitor, -1), buffers_of_page(database, monitor, ROWS - 101)
         # A range of rows, and the way down an index a state.
@@ -190,11 +190,11 @@ def test_a_large_file_is_made_paged_and_shown_in_bounded_memory(service, databas
         assert max(looked_at.values()) <= 10 * 1000, looked_at
         return first, last
 
-    judge_plans()
+    check_plans()
     size, rows = peak_of("detail", lambda: detail_bytes_and_rows(service, tenant, monitor))
     assert rows == ROWS
     database.rows("vacuum analyze monitor_row, state_block")
-    first, last = judge_plans()
+    first, last = check_plans()
 
     def stalled():
         readers = [stall(service, tenant, monitor) for _ in range(STALLED_READERS)]

@@ -165,7 +165,7 @@ def test_a_finder_is_asked_as_its_recipe_says_and_its_ok_is_taken(vendors):
     assert "acme.example" not in vedette.log() and "key of" not in vedette.log()
 
 
-def test_what_one_vendor_does_not_find_the_next_one_is_asked_and_a_verifier_judges_it(vendors):
+def test_what_one_vendor_does_not_find_the_next_one_is_asked_and_a_verifier_checks_it(vendors):
     vedette, servers = vendors({"hunter": hunter, "prospeo": prospeo, "reacher": reacher},
                                VEDETTE_LOOKUPS_FIND_EMAIL="hunter,prospeo", VEDETTE_LOOKUPS_VERIFIER="reacher")
     tenant = vedette.organisation(1000)

@@ -30,7 +30,7 @@ const base::Json& OneDocument() {
   return kDocument;
 }
 
-void Judge(const FilterRead& read) {
+void Validate(const FilterRead& read) {
   if (const auto* error = std::get_if<FilterError>(&read)) {
     const bool is_known = error->code == "unsupported_clause" ||
                           error->code == "filter_too_large" || error->code == "unknown_field" ||
@@ -51,8 +51,8 @@ FUZZ_TARGET(filter, bytes) {
   const std::string text(bytes);
   if (base::ParseJson(text, &json, {.values_max = 65'536})) return;
   const Fields& fields = FewFields().of(Mode::kCompany);
-  Judge(ReadDslFilter(json, fields));
-  Judge(ReadSimpleFilter(json, fields));
+  Validate(ReadDslFilter(json, fields));
+  Validate(ReadSimpleFilter(json, fields));
 }
 
 }  // namespace vedette::domain::search

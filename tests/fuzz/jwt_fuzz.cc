@@ -16,7 +16,7 @@ using base::Timestamp;
 
 const Timestamp kNow(std::chrono::seconds(1'800'000'000));
 
-void Judge(std::string_view text) {
+void Validate(std::string_view text) {
   const auto parsed = domain::ParseJwt(text);
   const auto* jwt = std::get_if<domain::Jwt>(&parsed);
   if (jwt == nullptr) return;
@@ -38,11 +38,11 @@ void Judge(std::string_view text) {
 }  // namespace
 
 FUZZ_TARGET(jwt, text) {
-  Judge(text);
+  Validate(text);
   const std::size_t half = text.size() / 2;
-  Judge(base::Base64UrlEncode(text.substr(0, half)) + "." +
-        base::Base64UrlEncode(text.substr(half)) + ".c2ln");
-  Judge("eyJhbGciOiJFUzI1NiJ9." + base::Base64UrlEncode(text) + ".c2ln");
+  Validate(base::Base64UrlEncode(text.substr(0, half)) + "." +
+           base::Base64UrlEncode(text.substr(half)) + ".c2ln");
+  Validate("eyJhbGciOiJFUzI1NiJ9." + base::Base64UrlEncode(text) + ".c2ln");
   const auto set = domain::ReadJwks(text, 20);
   if (const auto* reports = std::get_if<std::vector<domain::JwkReport>>(&set)) {
     if (reports->size() > 20) std::abort();

@@ -9,10 +9,10 @@ namespace vedette {
 
 FUZZ_TARGET(tenant_url, text) {
   static const net::AddressPolicy policy({});
-  const net::TenantUrlResult judged = net::ParseTenantUrl(text, policy);
-  if (judged.url.has_value() == judged.error.has_value()) std::abort();
-  if (!judged.url) return;
-  const net::TenantUrl& url = *judged.url;
+  const net::TenantUrlResult parsed = net::ParseTenantUrl(text, policy);
+  if (parsed.url.has_value() == parsed.error.has_value()) std::abort();
+  if (!parsed.url) return;
+  const net::TenantUrl& url = *parsed.url;
   if (url.scheme != "http" && url.scheme != "https") std::abort();
   if (url.host.empty() || url.port < 1 || url.port > 65535 || text.size() > 2083) std::abort();
   if (url.literal && !net::IsPublicAddress(*url.literal)) std::abort();

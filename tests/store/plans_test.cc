@@ -61,8 +61,8 @@ TEST_F(PlansTest, ACutFindsTheSchedulesThatItHasLockedByTheirPlaces) {
 }
 
 // Each key is compared with all others by such a join, at every claim.
-TEST_F(PlansTest, WalksBehindBoundsJoinNothingByAFilter) {
-  for (const std::string name : {"chunk_walk_bounds", "delivery_walk_bounds"}) {
+TEST_F(PlansTest, ScansBehindBoundsJoinNothingByAFilter) {
+  for (const std::string name : {"chunk_scan_bounds", "delivery_scan_bounds"}) {
     const std::string plan = PlanOf(name);
     EXPECT_EQ(plan.find("Join Filter"), std::string::npos) << name << "\n" << plan;
   }

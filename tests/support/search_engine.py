@@ -257,7 +257,7 @@ class SearchEngine:
                     return self.answer(STATUSES[fault], b'{"error": {"type": "a_fault"}}', **{
                         "Location": engine.url + "/company/_search", "Retry-After": "1"})
                 try:
-                    answer = self.judge(body)
+                    answer = self.answer_to(body)
                 except Refused as why:
                     engine.refusals.append(str(why))
                     return self.answer(400, json.dumps({"error": {"reason": str(why)}, "status": 400}).encode())
@@ -267,7 +267,7 @@ class SearchEngine:
 
             do_GET = do_POST  # of a redirect that is followed, with its method changed
 
-            def judge(self, body):
+            def answer_to(self, body):
                 url = urlsplit(self.path)
                 index, _, route = url.path.strip("/").partition("/")
                 if route != "_search" or index not in engine.indices or self.command != "POST":

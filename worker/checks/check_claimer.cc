@@ -98,20 +98,20 @@ bool CheckClaimer::HasRoom(HeldChunk::Lane /*lane*/) const {
   return room.rows_open < room.rows_max || room.in_flight < room.slots_max;
 }
 
-CheckClaimer::Job CheckClaimer::WalkFrom(const Cursors& cursors) {
+CheckClaimer::Job CheckClaimer::ScanFrom(const Cursors& cursors) {
   was_busy_ = holdings_.InLane().rows > 0;
-  const auto walk = [cursor = cursors.at(HeldChunk::Lane::kOnly), n = config_.orgs_per_walk_max,
+  const auto scan = [cursor = cursors.at(HeldChunk::Lane::kOnly), n = config_.orgs_per_scan_max,
                      bounds = bounds_](store::Session& session) {
     return store::ScanDueOrganisations(session, cursor, n, bounds.get());
   };
   if (!holdings_.empty() || holdings_.InLane().in_flight > 0) {
-    return [walk](store::Session& session) -> Found { return walk(session); };
+    return [scan](store::Session& session) -> Found { return scan(session); };
   }
   // Only a claim changes what a process holds that holds nothing: what there is room for now, there
-  // will be room for behind the walk.
-  return [walk, room = RoomOf(limits_, holdings_, ahead_.rows()),
+  // will be room for behind the scan.
+  return [scan, room = RoomOf(limits_, holdings_, ahead_.rows()),
           claim = MakeClaim()](store::Session& session) -> Found {
-    store::OrgWalk found = walk(session);
+    store::OrgScan found = scan(session);
     auto shares = lease::ShareOut(AskingOf(found.due, CheckHoldings()), room);
     if (shares.empty()) return found;
     ClaimedChecks claimed = claim(session, shares);
@@ -130,22 +130,22 @@ CheckClaimer::ClaimOf CheckClaimer::MakeClaim() const {
   };
 }
 
-std::vector<store::ClaimShare> CheckClaimer::ShareOut(const store::OrgWalk& walk) {
-  if (!walk.due.empty() && !HasRoom(HeldChunk::Lane::kOnly)) {
+std::vector<store::ClaimShare> CheckClaimer::ShareOut(const store::OrgScan& scan) {
+  if (!scan.due.empty() && !HasRoom(HeldChunk::Lane::kOnly)) {
     RoundsOf(HeldChunk::Lane::kOnly).Repeat();
     return {};
   }
   auto shares =
-      lease::ShareOut(AskingOf(walk.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
-  Walked(walk, shares);
+      lease::ShareOut(AskingOf(scan.due, holdings_), RoomOf(limits_, holdings_, ahead_.rows()));
+  Scanned(scan, shares);
   return shares;
 }
 
-void CheckClaimer::Walked(const store::OrgWalk& walk,
-                          const std::vector<store::ClaimShare>& shares) {
+void CheckClaimer::Scanned(const store::OrgScan& scan,
+                           const std::vector<store::ClaimShare>& shares) {
   RoundsOf(HeldChunk::Lane::kOnly)
-      .Walked(lease::NextCursor(walk.due.size(), shares, walk.next_cursor),
-              walk.due.empty() ? lease::Rounds::Left::kNothing : lease::Rounds::Left::kSome);
+      .Scanned(lease::NextCursor(scan.due.size(), shares, scan.next_cursor),
+               scan.due.empty() ? lease::Rounds::Left::kNothing : lease::Rounds::Left::kSome);
 }
 
 CheckClaimer::Job CheckClaimer::Claim(std::vector<store::ClaimShare> shares) {
@@ -155,7 +155,7 @@ CheckClaimer::Job CheckClaimer::Claim(std::vector<store::ClaimShare> shares) {
 }
 
 CheckClaimer::Brought CheckClaimer::OnClaimed(ClaimedChecks claimed) {
-  if (claimed.behind) Walked(claimed.behind->walk, claimed.behind->shares);
+  if (claimed.behind) Scanned(claimed.behind->scan, claimed.behind->shares);
   store::Claim& claim = claimed.claim;
   const bool got = !claim.chunks.empty();
   if (got) {

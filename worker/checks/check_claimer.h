@@ -23,7 +23,7 @@
 
 namespace vedette::worker {
 
-// Claims chunks of checks (lease/claimer.h). A process that holds nothing claims behind the walk at
+// Claims chunks of checks (lease/claimer.h). A process that holds nothing claims behind the scan at
 // once, without asking the loop in between: somebody may wait for the one check that is due.
 class CheckClaimer final : public lease::Claimer<CheckKind> {
  public:
@@ -50,13 +50,13 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
       std::function<ClaimedChecks(store::Session&, const std::vector<store::ClaimShare>&)>;
 
   bool HasRoom(HeldChunk::Lane lane) const override;
-  Job WalkFrom(const Cursors& cursors) override;
-  std::vector<store::ClaimShare> ShareOut(const store::OrgWalk& walk) override;
+  Job ScanFrom(const Cursors& cursors) override;
+  std::vector<store::ClaimShare> ShareOut(const store::OrgScan& scan) override;
   Job Claim(std::vector<store::ClaimShare> shares) override;
   Brought OnClaimed(ClaimedChecks claimed) override;
 
   ClaimOf MakeClaim() const;
-  void Walked(const store::OrgWalk& walk, const std::vector<store::ClaimShare>& shares);
+  void Scanned(const store::OrgScan& scan, const std::vector<store::ClaimShare>& shares);
 
   const config::WorkerConfig& config_;
   const config::SecurityConfig& security_;
@@ -65,7 +65,7 @@ class CheckClaimer final : public lease::Claimer<CheckKind> {
   const Hooks hooks_;
   std::map<domain::Tier, std::int64_t> prices_mc_;
 
-  // Shared with the walk or the claim that is under way; there is one at a time.
+  // Shared with the scan or the claim that is under way; there is one at a time.
   const std::shared_ptr<store::ChunkScanBounds> bounds_ =
       std::make_shared<store::ChunkScanBounds>();
   ClaimAhead ahead_;

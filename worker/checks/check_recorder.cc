@@ -105,11 +105,11 @@ lease::BatcherOptions Options(const config::WorkerConfig& config) {
 }
 
 // What a failed check says of why its monitor fails: nothing that tells of a person.
-void Explain(const CheckEffects& effects, store::HealthTurn* turn) {
+void Explain(const CheckEffects& effects, store::HealthChange* change) {
   for (const store::EventRecord& event : effects.events) {
     if (event.type != domain::EventType::kError || !event.message) continue;
-    turn->failure_class = domain::ErrorClass(*event.message);
-    turn->address = effects.address;
+    change->failure_class = domain::ErrorClass(*event.message);
+    change->address = effects.address;
   }
 }
 
@@ -189,28 +189,29 @@ CheckRecorder::Job CheckRecorder::Write(const std::vector<Item>& batch) {
 }
 
 // With what the last checks said of the monitors that fail, whose ticks end with them.
-std::vector<store::HealthTurn> CheckRecorder::Explained(std::vector<store::HealthTurn> turns,
-                                                        const std::vector<Item>& items) {
-  std::map<base::Uuid, store::HealthTurn*> unexplained;
-  for (store::HealthTurn& turn : turns) {
-    if (turn.fails) unexplained.emplace(turn.monitor_id, &turn);
+std::vector<store::HealthChange> CheckRecorder::Explained(std::vector<store::HealthChange> changes,
+                                                          const std::vector<Item>& items) {
+  std::map<base::Uuid, store::HealthChange*> unexplained;
+  for (store::HealthChange& change : changes) {
+    if (change.fails) unexplained.emplace(change.monitor_id, &change);
   }
   for (const Item& item : items) {
     for (const CheckResult& result : item.taken) {
-      if (unexplained.empty()) return turns;
+      if (unexplained.empty()) return changes;
       if (result.outcome != domain::Outcome::kFailed || !result.effects) continue;
-      const auto turn = unexplained.find(item.work->claimed.parts[result.ref.part].part.monitor_id);
-      if (turn == unexplained.end()) continue;
-      Explain(*result.effects, turn->second);
-      unexplained.erase(turn);
+      const auto change =
+          unexplained.find(item.work->claimed.parts[result.ref.part].part.monitor_id);
+      if (change == unexplained.end()) continue;
+      Explain(*result.effects, change->second);
+      unexplained.erase(change);
     }
   }
-  return turns;
+  return changes;
 }
 
 void CheckRecorder::OnBatch(const std::vector<Item>& batch, const store::RecordResult& result,
                             bool again) {
-  lease::LogTurns(log_, Explained(result.turns, batch));
+  lease::LogHealthChanges(log_, Explained(result.changes, batch));
   // After an unknown COMMIT this is how a record that did happen looks, too.
   if (!again) metrics_.AddLeaseLost(static_cast<std::int64_t>(result.dropped.size()));
 }

@@ -47,8 +47,8 @@ class CheckRecorder final : public lease::Recorder<CheckKind> {
   void OnDropped(Item& item) override;
   bool OnRefused(Item& item) override;
 
-  static std::vector<store::HealthTurn> Explained(std::vector<store::HealthTurn> turns,
-                                                  const std::vector<Item>& items);
+  static std::vector<store::HealthChange> Explained(std::vector<store::HealthChange> changes,
+                                                    const std::vector<Item>& items);
   // What a check of the chunk costs less whose page was not rendered.
   std::int64_t RebateOf(const HeldChunk& chunk) const;
   void Deliver(const std::vector<CheckResult>& results, const store::RecordResult& result);

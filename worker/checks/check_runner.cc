@@ -88,19 +88,19 @@ struct CheckRunner::Check {
   const store::LoadedPart& part() const { return chunk->claimed.parts[ref.part]; }
   const HeldPart& held() const { return chunk->parts[ref.part]; }
   const store::LoadedRow& row() const { return part().rows[ref.row]; }
-  Verdict Judged(const ProbeResult& result) const;
+  Verdict VerdictOn(const ProbeResult& result) const;
 };
 
-Verdict CheckRunner::Check::Judged(const ProbeResult& result) const {
+Verdict CheckRunner::Check::VerdictOn(const ProbeResult& result) const {
   const store::MonitorSpec& spec = *held().spec;
-  const auto judge = [&](const ProbeResult& r) {
-    return Judge(held().probe_spec->watched,
-                 {spec.confirm_after, spec.missing_confirmations, &spec.rules}, known, r);
+  const auto decide = [&](const ProbeResult& r) {
+    return DecideVerdict(held().probe_spec->watched,
+                         {spec.confirm_after, spec.missing_confirmations, &spec.rules}, known, r);
   };
   try {
-    return judge(Storable(result) ? result : Unstorable());
+    return decide(Storable(result) ? result : Unstorable());
   } catch (const std::invalid_argument& e) {
-    return judge(Unreadable(e));
+    return decide(Unreadable(e));
   }
 }
 
@@ -337,18 +337,18 @@ void CheckRunner::Finish(const std::shared_ptr<Check>& check, const ProbeResult&
   if (check->chunk->WantsResults() && domain::HavePatterns(check->held().spec->rules)) {
     return CompareOnAThread(check, result);
   }
-  Conclude(check, result, check->chunk->WantsResults() ? check->Judged(result) : Verdict());
+  Conclude(check, result, check->chunk->WantsResults() ? check->VerdictOn(result) : Verdict());
 }
 
 // The check stays in flight until its values have been compared, so that its queue has room for it.
 void CheckRunner::CompareOnAThread(const std::shared_ptr<Check>& check, const ProbeResult& result) {
-  auto conclude = live_.Guard([this](const std::shared_ptr<Check>& judged, const ProbeResult& seen,
-                                     const Verdict& verdict) { Conclude(judged, seen, verdict); });
+  auto conclude = live_.Guard([this](const std::shared_ptr<Check>& ended, const ProbeResult& seen,
+                                     const Verdict& verdict) { Conclude(ended, seen, verdict); });
   // The thread keeps nothing of the check: what is held of its chunk ends on the loop.
   const bool posted = comparing_.Post(
       check->chunk->org_id,
       [&loop = loop_, check = check, result = result, conclude = std::move(conclude)]() mutable {
-        auto verdict = check->Judged(result);
+        auto verdict = check->VerdictOn(result);
         loop.Post([check = std::move(check), result = std::move(result),
                    verdict = std::move(verdict),
                    conclude = std::move(conclude)]() mutable { conclude(check, result, verdict); });

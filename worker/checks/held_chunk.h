@@ -142,9 +142,9 @@ ChunkPtr MakeHeldChunk(
 // What a claim brought. Specs are as probes read them: made on the pool's thread, because reading
 // large structs would hold up the loop.
 struct ClaimedChecks {
-  // The walk with the claim behind it, and what it shared out.
+  // The scan with the claim behind it, and what it shared out.
   struct Behind {
-    store::OrgWalk walk;
+    store::OrgScan scan;
     std::vector<store::ClaimShare> shares;
   };
 
@@ -157,7 +157,7 @@ struct ClaimedChecks {
 struct CheckKind {
   using Work = HeldChunk;
   using Lane = HeldChunk::Lane;
-  using Walk = store::OrgWalk;
+  using Scan = store::OrgScan;
   using Share = store::ClaimShare;
   using Claimed = ClaimedChecks;
   using Taken = std::vector<CheckResult>;

@@ -136,8 +136,8 @@ void Settle(const std::string& field, const domain::ChangeRules& rules, const Js
   }
 }
 
-void JudgeField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
-                domain::RuleWork* work, Writer* writer) {
+void DecideField(const std::string& field, const VerdictRules& rules, const FieldObservation& seen,
+                 domain::RuleWork* work, Writer* writer) {
   static const domain::ChangeRules kNoRules;
   const domain::ChangeRules* own = &kNoRules;
   if (rules.of_fields != nullptr) {
@@ -222,8 +222,8 @@ bool SameValue(const Json& a, const Json& b) {
   return a == b;
 }
 
-Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
-              const KnownValues& before, const ProbeResult& result) {
+Verdict DecideVerdict(const std::vector<WatchedField>& watched, const VerdictRules& rules,
+                      const KnownValues& before, const ProbeResult& result) {
   Writer writer{before};
   domain::RuleWork work;
   if (const auto* failure = std::get_if<ProbeFailure>(&result)) {
@@ -242,7 +242,7 @@ Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rule
         it == fields.end() ? unread.contains(field.name) : IsNoValue(it->second.value.Value());
     if (missed && NeverHadOne(before, field.name)) ++writer.verdict.never_observed;
     if (it != fields.end()) {
-      JudgeField(field.name, rules, it->second, &work, &writer);
+      DecideField(field.name, rules, it->second, &work, &writer);
     } else if (pending.contains(field.name)) {
       writer.Pending()[field.name] = pending[field.name];  // not observed: it waits on
     }

@@ -71,8 +71,8 @@ struct Verdict {
 // value is known all the same. Below a threshold the value that was told last stays in `pending`,
 // so that many small changes are told together. Throws std::invalid_argument where `before` is no
 // JSON.
-Verdict Judge(const std::vector<WatchedField>& watched, const VerdictRules& rules,
-              const KnownValues& before, const ProbeResult& result);
+Verdict DecideVerdict(const std::vector<WatchedField>& watched, const VerdictRules& rules,
+                      const KnownValues& before, const ProbeResult& result);
 
 // Equal after normalisation: strings trimmed with white space folded, as pages are
 // (base::FoldSpace, so that a no-break space is a space); numbers by value, also against text that

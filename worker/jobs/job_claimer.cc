@@ -11,9 +11,9 @@
 namespace vedette::worker {
 namespace {
 
-std::vector<store::DueJobs> OfLane(const store::JobWalk& walk, domain::Lane lane) {
+std::vector<store::DueJobs> OfLane(const store::JobScan& scan, domain::Lane lane) {
   std::vector<store::DueJobs> due;
-  std::copy_if(walk.due.begin(), walk.due.end(), std::back_inserter(due),
+  std::copy_if(scan.due.begin(), scan.due.end(), std::back_inserter(due),
                [lane](const store::DueJobs& jobs) { return jobs.lane == lane; });
   return due;
 }
@@ -63,25 +63,26 @@ bool JobClaimer::HasRoom(domain::Lane lane) const {
          holdings_.bytes_held() < config_.worker.rows_held_bytes_max;
 }
 
-JobClaimer::Job JobClaimer::WalkFrom(const Cursors& cursors) {
-  return [cursors, n = config_.worker.orgs_per_walk_max,
+JobClaimer::Job JobClaimer::ScanFrom(const Cursors& cursors) {
+  return [cursors, n = config_.worker.orgs_per_scan_max,
           bounds = bounds_](store::Session& session) -> Found {
-    return store::WalkDueJobs(session, cursors, n, bounds.get());
+    return store::ScanDueJobs(session, cursors, n, bounds.get());
   };
 }
 
-std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobWalk& walk) {
+std::vector<store::JobShare> JobClaimer::ShareOut(const store::JobScan& scan) {
   std::vector<store::JobShare> shares;
   auto bytes = holdings_.BytesOf(config_.worker.rows_held_bytes_max, config_.jobs.newcomer_share);
-  for (const auto& [lane, next] : walk.next) {
+  for (const auto& [lane, next] : scan.next) {
     LaneTurns& turns = turns_[lane];
-    const auto due = turns.InTurn(OfLane(walk, lane));
+    const auto due = turns.InTurn(OfLane(scan, lane));
     const auto of_lane = WithinBytes(ShareLane(config_.jobs, holdings_, lane, due),
                                      ChunkBytesMax(config_.jobs), &bytes);
     turns.Shared(due, of_lane, holdings_);
-    // What is claimed now may be all there was: then one walk more finds nothing.
-    RoundsOf(lane).Walked(NextCursor(due, of_lane, next),
-                          due.empty() ? lease::Rounds::Left::kNothing : lease::Rounds::Left::kSome);
+    // What is claimed now may be all there was: then one scan more finds nothing.
+    RoundsOf(lane).Scanned(NextCursor(due, of_lane, next), due.empty()
+                                                               ? lease::Rounds::Left::kNothing
+                                                               : lease::Rounds::Left::kSome);
     shares.insert(shares.end(), of_lane.begin(), of_lane.end());
   }
   return shares;
@@ -99,9 +100,9 @@ JobClaimer::Job JobClaimer::Claim(std::vector<store::JobShare> shares) {
 JobClaimer::Brought JobClaimer::OnClaimed(ClaimedJobs claimed) {
   const Brought brought = claimed.chunks.empty() ? Brought::kNothing : Brought::kSome;
   // A claim takes a bounded number of chunks of each organisation: more may be left behind the
-  // walk.
+  // scan.
   for (const ClaimedJobs::Loaded& loaded : claimed.chunks) {
-    RoundsOf(loaded.chunk.lane).MayBeDue(lease::Rounds::Walk::kNone);
+    RoundsOf(loaded.chunk.lane).MayBeDue(lease::Rounds::Scan::kNone);
   }
   hooks_.claimed(std::move(claimed));
   return brought;

@@ -39,8 +39,8 @@ class JobClaimer final : public lease::Claimer<JobKind> {
 
  private:
   bool HasRoom(domain::Lane lane) const override;
-  Job WalkFrom(const Cursors& cursors) override;
-  std::vector<store::JobShare> ShareOut(const store::JobWalk& walk) override;
+  Job ScanFrom(const Cursors& cursors) override;
+  std::vector<store::JobShare> ShareOut(const store::JobScan& scan) override;
   Job Claim(std::vector<store::JobShare> shares) override;
   Brought OnClaimed(ClaimedJobs claimed) override;
 
@@ -48,7 +48,7 @@ class JobClaimer final : public lease::Claimer<JobKind> {
   const JobHoldings& holdings_;
   const Hooks hooks_;
   std::map<domain::Lane, LaneTurns> turns_;
-  // Shared with the walk or the claim that is under way; there is one at a time.
+  // Shared with the scan or the claim that is under way; there is one at a time.
   const std::shared_ptr<store::JobScanBounds> bounds_ = std::make_shared<store::JobScanBounds>();
 };
 

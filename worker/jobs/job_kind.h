@@ -46,7 +46,7 @@ struct TakenRows {
 struct JobKind {
   using Work = HeldJobChunk;
   using Lane = domain::Lane;
-  using Walk = store::JobWalk;
+  using Scan = store::JobScan;
   using Share = store::JobShare;
   using Claimed = ClaimedJobs;
   using Taken = TakenRows;

@@ -151,10 +151,10 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
 }
 
 base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
-                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to) {
+                      const std::vector<store::JobShare>& shares, const base::Uuid& scanned_to) {
   std::set<base::Uuid> organisations;
   for (const store::DueJobs& jobs : due) organisations.insert(jobs.org_id);
-  return lease::NextCursor(organisations.size(), shares, walked_to);
+  return lease::NextCursor(organisations.size(), shares, scanned_to);
 }
 
 std::vector<store::DueJobs> LaneTurns::InTurn(std::vector<store::DueJobs> due) const {

@@ -57,14 +57,14 @@ std::vector<store::JobShare> ShareLane(const config::JobsConfig& config,
                                        const JobHoldings& holdings, domain::Lane lane,
                                        const std::vector<store::DueJobs>& due);
 
-// The next walk of a lane begins behind the last organisation that got a share where others
-// came away with nothing, so that these come first; else where the walk ended (`walked_to`).
+// The next scan of a lane begins behind the last organisation that got a share where others
+// came away with nothing, so that these come first; else where the scan ended (`scanned_to`).
 base::Uuid NextCursor(const std::vector<store::DueJobs>& due,
-                      const std::vector<store::JobShare>& shares, const base::Uuid& walked_to);
+                      const std::vector<store::JobShare>& shares, const base::Uuid& scanned_to);
 
-// Whose turn it is where there is not room for everybody in a lane. Walks go by the ids of
+// Whose turn it is where there is not room for everybody in a lane. Scans go by the ids of
 // organisations, and many of them find no room; so the first one that came away with nothing is
-// remembered, and is the first one to be given room, wherever a walk begins. A plain value.
+// remembered, and is the first one to be given room, wherever a scan begins. A plain value.
 class LaneTurns {
  public:
   // `due` of a lane, by organisation, in turn.

@@ -150,7 +150,7 @@ void HttpProvider::Impl::Ask(LookupRequest request, LookupTurns::Done done) {
   const auto given = request.timeout;
   question.body = [request = std::move(request)] { return LookupBody(request); };
   caller.Ask(std::move(question), [this, lookup, given, done = std::move(done)](ServiceAnswer raw) {
-    auto answer = JudgedByTime(std::move(raw), given, config.timeout_ms);
+    auto answer = ClassifyTimeout(std::move(raw), given, config.timeout_ms);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) return done(std::move(*failure));
     done(Read(lookup, std::get<net::HttpResponse>(answer).body));
   });

@@ -280,13 +280,13 @@ struct LlmProvider::Impl {
 };
 
 CrawlRequest LlmProvider::Impl::CrawlOf(const Search& search, std::vector<SiteVisit> visits) const {
-  CrawlRequest walk;
-  walk.org_id = search.request.org_id;
-  walk.visits = std::move(visits);
-  walk.timeout = std::clamp(Left(search), milliseconds(1), site.site_timeout_ms);
-  walk.page_bytes_max = static_cast<std::size_t>(site.page_bytes_max);
-  walk.may_call = search.request.may_call;
-  return walk;
+  CrawlRequest crawl;
+  crawl.org_id = search.request.org_id;
+  crawl.visits = std::move(visits);
+  crawl.timeout = std::clamp(Left(search), milliseconds(1), site.site_timeout_ms);
+  crawl.page_bytes_max = static_cast<std::size_t>(site.page_bytes_max);
+  crawl.may_call = search.request.may_call;
+  return crawl;
 }
 
 void LlmProvider::Impl::ReadPages(const SearchPtr& search) {
@@ -327,7 +327,7 @@ void LlmProvider::Impl::AskModel(const SearchPtr& search) {
   };
   const auto given = question.timeout;
   caller.Ask(std::move(question), [this, search, given](ServiceAnswer raw) {
-    auto answer = JudgedByTime(std::move(raw), given, model.timeout_ms);
+    auto answer = ClassifyTimeout(std::move(raw), given, model.timeout_ms);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) {
       return search->done(std::move(*failure));
     }

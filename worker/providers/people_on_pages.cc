@@ -63,9 +63,9 @@ std::optional<int> RankOf(const std::string& text) {
 // How an address was tied to the person.
 enum class Tie { kNone, kPersonNode, kPattern, kBlock };
 
-class PageJudge {
+class TieFinder {
  public:
-  PageJudge(const domain::Person& person, const html::AddressesOnPage& page)
+  TieFinder(const domain::Person& person, const html::AddressesOnPage& page)
       : person_(person), page_(page) {
     auto names = domain::RenderName(person, domain::CompanyDomain(person));
     if (auto* list = std::get_if<std::vector<domain::NameRendering>>(&names)) {
@@ -108,7 +108,7 @@ class PageJudge {
 domain::Candidates CandidatesOnPage(const domain::Person& person, domain::FindMode mode,
                                     const std::string& url, const html::AddressesOnPage& page) {
   const std::string company = domain::CompanyDomain(person);
-  const PageJudge judge(person, page);
+  const TieFinder finder(person, page);
   std::vector<std::pair<Tie, Candidate>> found;
   for (const std::string& text : page.addresses) {
     const auto address = domain::ParseAddress(text);
@@ -117,7 +117,7 @@ domain::Candidates CandidatesOnPage(const domain::Person& person, domain::FindMo
     if (is_companys != (mode == domain::FindMode::kProfessional)) continue;
     Candidate candidate;
     candidate.address = text;
-    const Tie tie = judge.TieOf(text, address->local, &candidate);
+    const Tie tie = finder.TieOf(text, address->local, &candidate);
     if (tie == Tie::kNone) continue;
     // The page has the address, but that it is this Ann's is a guess: another one may work there.
     if (tie == Tie::kPattern && candidate.quote.empty() &&

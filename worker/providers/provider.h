@@ -68,8 +68,8 @@ inline constexpr std::string_view kLookupOutOfTime = "out_of_time";
 // What a provider that may take `limit` answered to a call that had `given`: with that class in
 // place of "timeout" where it had less.
 template <typename Answer>
-Answer JudgedByTime(Answer answer, std::chrono::milliseconds given,
-                    std::chrono::milliseconds limit) {
+Answer ClassifyTimeout(Answer answer, std::chrono::milliseconds given,
+                       std::chrono::milliseconds limit) {
   auto* failure = std::get_if<domain::Failure>(&answer);
   if (failure != nullptr && failure->error_class == "timeout" && given < limit) {
     failure->error_class = kLookupOutOfTime;

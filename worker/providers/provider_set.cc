@@ -87,7 +87,7 @@ std::vector<AilingProvider> ProviderSet::Ailing() const {
   return ailing;
 }
 
-void ProviderSet::Judge(Member& member, const Failure& failure) {
+void ProviderSet::CountFailure(Member& member, const Failure& failure) {
   const auto now = clock_.SinceBoot();
   if (IsOurs(failure)) return;
   member.breaker.Failed(now);
@@ -106,7 +106,7 @@ Asked ProviderSet::ToAsked(Member& member, std::chrono::nanoseconds began, Looku
   metrics_.ObserveProviderCall(asked.shown.provider,
                                std::chrono::floor<std::chrono::microseconds>(elapsed));
   if (auto* failure = std::get_if<Failure>(&answer)) {
-    Judge(member, *failure);
+    CountFailure(member, *failure);
     asked.shown.outcome =
         failure->error_class == kLookupUnheld ? TryOutcome::kSkipped : TryOutcome::kFailed;
     asked.shown.error_class = std::move(failure->error_class);

@@ -108,7 +108,7 @@ class ProviderSet {
     Breaker breaker;
     std::chrono::nanoseconds logged_at{};  // a failure; 0: none yet
   };
-  void Judge(Member& member, const domain::Failure& failure);
+  void CountFailure(Member& member, const domain::Failure& failure);
   Asked ToAsked(Member& member, std::chrono::nanoseconds began, LookupAnswer answer);
 
   const base::Clock& clock_;

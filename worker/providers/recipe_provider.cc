@@ -455,7 +455,7 @@ void RecipeProvider::Impl::AskAgain(CallId id, milliseconds wait) {
 void RecipeProvider::Impl::Finish(CallId id, LookupAnswer answer) {
   auto node = calls.extract(id);
   const Call& call = node.mapped();
-  call.done(JudgedByTime(std::move(answer), call.request.timeout, recipe.request.timeout));
+  call.done(ClassifyTimeout(std::move(answer), call.request.timeout, recipe.request.timeout));
 }
 
 RecipeProvider::RecipeProvider(base::EventLoop& loop, net::HttpClient& client,

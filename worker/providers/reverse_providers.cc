@@ -42,11 +42,11 @@ void ServiceGetter::Get(GetQuestion question, std::function<void(GetAnswer)> don
   get.body_bytes_max = service_.body_bytes_max;
   client_.Send(std::move(get),
                live_.Guard([this, done = std::move(done)](net::HttpResponse response) {
-                 done(Judge(std::move(response)));
+                 done(AnswerOf(std::move(response)));
                }));
 }
 
-GetAnswer ServiceGetter::Judge(net::HttpResponse response) const {
+GetAnswer ServiceGetter::AnswerOf(net::HttpResponse response) const {
   if (response.error_class != net::HttpErrorClass::kNone) {
     return html::TransportFailure(response, service_.name);
   }
@@ -131,7 +131,7 @@ void GravatarProvider::Start(LookupRequest request, std::function<void(LookupAns
   const auto given = question.timeout;
   const auto limit = config_.timeout_ms;
   getter_.Get(std::move(question), [given, limit, done = std::move(done)](GetAnswer raw) {
-    auto answer = JudgedByTime(std::move(raw), given, limit);
+    auto answer = ClassifyTimeout(std::move(raw), given, limit);
     if (auto* failure = std::get_if<domain::Failure>(&answer)) return done(std::move(*failure));
     const auto& response = std::get<net::HttpResponse>(answer);
     if (response.status == 404) return done(Nothing{});

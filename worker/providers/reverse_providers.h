@@ -54,7 +54,7 @@ class ServiceGetter {
   void Get(GetQuestion question, std::function<void(GetAnswer)> done);
 
  private:
-  GetAnswer Judge(net::HttpResponse response) const;
+  GetAnswer AnswerOf(net::HttpResponse response) const;
 
   net::HttpClient& client_;
   base::ByteBudget& answers_;

@@ -41,7 +41,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long one page may wait for its turn and for a thread, within the time of the walk.
+// How long one page may wait for its turn and for a thread, within the time of the crawl.
 constexpr milliseconds kTurnWaitMax{10'000};
 
 std::string_view PathOf(std::string_view url) {

@@ -43,13 +43,13 @@ void WebsiteProvider::Start(LookupRequest request, Done done) {
 
 CrawlRequest WebsiteProvider::CrawlOf(const LookupRequest& request,
                                       const std::string& domain) const {
-  CrawlRequest walk;
-  walk.org_id = request.org_id;
-  walk.visits = {{{origin_of_(domain), origin_of_("www." + domain)}, "/", config_.pages_max}};
-  walk.timeout = std::min(config_.site_timeout_ms, request.timeout);
-  walk.page_bytes_max = static_cast<std::size_t>(config_.page_bytes_max);
-  walk.may_call = request.may_call;
-  return walk;
+  CrawlRequest crawl;
+  crawl.org_id = request.org_id;
+  crawl.visits = {{{origin_of_(domain), origin_of_("www." + domain)}, "/", config_.pages_max}};
+  crawl.timeout = std::min(config_.site_timeout_ms, request.timeout);
+  crawl.page_bytes_max = static_cast<std::size_t>(config_.page_bytes_max);
+  crawl.may_call = request.may_call;
+  return crawl;
 }
 
 void WebsiteProvider::Find(const LookupRequest& request, Done done) {
@@ -136,13 +136,13 @@ PagesProvider::PagesProvider(const base::Clock& clock, html::Fetcher& fetcher,
     : config_(config), origin_of_(std::move(origin_of)), crawler_(clock, fetcher) {}
 
 void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer)> done) {
-  CrawlRequest walk;
-  walk.visits = VisitsOf(request, config_.pages_max, origin_of_);
-  if (request.lookup != Lookup::kVerifyAge || walk.visits.empty()) return done(Nothing{});
-  walk.org_id = request.org_id;
-  walk.timeout = std::min(config_.site_timeout_ms, request.timeout);
-  walk.page_bytes_max = static_cast<std::size_t>(config_.page_bytes_max);
-  walk.may_call = request.may_call;
+  CrawlRequest crawl;
+  crawl.visits = VisitsOf(request, config_.pages_max, origin_of_);
+  if (request.lookup != Lookup::kVerifyAge || crawl.visits.empty()) return done(Nothing{});
+  crawl.org_id = request.org_id;
+  crawl.timeout = std::min(config_.site_timeout_ms, request.timeout);
+  crawl.page_bytes_max = static_cast<std::size_t>(config_.page_bytes_max);
+  crawl.may_call = request.may_call;
   auto read = [subject = domain::AgeSubject{*request.person, request.urls}](
                   const html::FetchedPage& fetched,
                   html::ReadingTime& time) -> std::shared_ptr<const SitePage> {
@@ -160,9 +160,9 @@ void PagesProvider::Start(LookupRequest request, std::function<void(LookupAnswer
     std::optional<domain::Failure> unread;  // the last one
   };
   auto seen = std::make_shared<Seen>();
-  walk.on_unread = [seen](const domain::Failure& failure) { seen->unread = failure; };
+  crawl.on_unread = [seen](const domain::Failure& failure) { seen->unread = failure; };
   crawler_.Start(
-      std::move(walk), std::move(read),
+      std::move(crawl), std::move(read),
       [seen](const SitePage& page) {
         ++seen->pages;
         if (const auto* found = dynamic_cast<const ClaimsPage*>(&page)) {

@@ -416,7 +416,7 @@ class WikidataProvider::Search : public std::enable_shared_from_this<Search> {
                 if (self->deps_.expired()) return;
                 if (const auto* failure = std::get_if<domain::Failure>(&fetched)) {
                   return self->done_(
-                      JudgedByTime(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
+                      ClassifyTimeout(LookupAnswer(*failure), self->request_.timeout, kTimeMax));
                 }
                 ((*self).*then)(*std::get<std::shared_ptr<const html::Reading>>(fetched));
               });

@@ -151,14 +151,14 @@ void CheckFindBody(const FindBody& body, const domain::KnownFinders& known) {
 }
 
 net::TenantUrl ReadJobWebhook(const std::string& url, const net::AddressPolicy& policy) {
-  net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);
+  net::TenantUrlResult parsed = net::ParseTenantUrl(url, policy);
   std::string problem;
-  if (!judged.url) {
-    problem = judged.error->message;
-  } else if (judged.url->scheme != "https") {
+  if (!parsed.url) {
+    problem = parsed.error->message;
+  } else if (parsed.url->scheme != "https") {
     problem = "the scheme must be https";
   } else {
-    return std::move(*judged.url);
+    return std::move(*parsed.url);
   }
   throw rest::Refusal(400, "invalid_webhook_url",
                       fmt::format("webhook_url {}: {}", rest::Quoted(url), problem));

@@ -480,10 +480,10 @@ Frequency ReadFrequency(const std::string& text, const config::LimitsConfig& lim
 }
 
 net::TenantUrl ReadWebhookUrl(const std::string& url, const net::AddressPolicy& policy) {
-  net::TenantUrlResult judged = net::ParseTenantUrl(url, policy);
-  if (judged.url) return std::move(*judged.url);
+  net::TenantUrlResult parsed = net::ParseTenantUrl(url, policy);
+  if (parsed.url) return std::move(*parsed.url);
   throw rest::Refusal(400, "invalid_webhook_url",
-                      fmt::format("webhook_url {}: {}", rest::Quoted(url), judged.error->message));
+                      fmt::format("webhook_url {}: {}", rest::Quoted(url), parsed.error->message));
 }
 
 void CheckRows(const std::vector<domain::RowValues>& values,
@@ -550,23 +550,23 @@ Frequency ReadTimesRule(CreateBody* body, const config::LimitsConfig& limits, ba
 
 // Rules 1 to 5.
 CreateOrder BeginOrder(CreateBody* body, const config::LimitsConfig& limits, base::Timestamp now) {
-  CreateOrder judged;
-  judged.frequency = ReadTimesRule(body, limits, now);
-  judged.tier = ReadTier(body->tier);
-  judged.subject_type = ReadSubjectType(body->subject_type);
+  CreateOrder order;
+  order.frequency = ReadTimesRule(body, limits, now);
+  order.tier = ReadTier(body->tier);
+  order.subject_type = ReadSubjectType(body->subject_type);
   CheckWatched(body->watched, body->key_columns);
-  return judged;
+  return order;
 }
 
 }  // namespace
 
 CreateOrder TakeOrder(CreateBody* body, const config::LimitsConfig& limits,
                       const net::AddressPolicy& policy, base::Timestamp now) {
-  CreateOrder judged = BeginOrder(body, limits, now);
-  judged.rows = std::move(body->rows);
-  CheckRows(judged.rows, body->key_columns);
-  if (body->webhook_url) judged.webhook = ReadWebhookUrl(*body->webhook_url, policy);
-  return judged;
+  CreateOrder order = BeginOrder(body, limits, now);
+  order.rows = std::move(body->rows);
+  CheckRows(order.rows, body->key_columns);
+  if (body->webhook_url) order.webhook = ReadWebhookUrl(*body->webhook_url, policy);
+  return order;
 }
 
 std::vector<domain::RowValues> ReadRowsBody(const rest::JsonBody& body,
@@ -643,11 +643,11 @@ UpdateBody ReadUpdateBody(const base::Json& body, const config::LimitsConfig& li
 
 DefinitionChange ReadDefinitionChange(const UpdateBody& body,
                                       const std::vector<std::string>& key_columns) {
-  DefinitionChange judged;
-  if (body.tier) judged.tier = ReadTier(*body.tier);
-  if (body.subject_type) judged.subject_type = ReadSubjectType(*body.subject_type);
+  DefinitionChange change;
+  if (body.tier) change.tier = ReadTier(*body.tier);
+  if (body.subject_type) change.subject_type = ReadSubjectType(*body.subject_type);
   if (body.watched) CheckWatched(*body.watched, key_columns);
-  return judged;
+  return change;
 }
 
 RowChangeBody ReadRowChangeBody(const base::Json& body, const domain::ColumnRoles& roles,

@@ -146,22 +146,22 @@ std::optional<store::NewLogin> LoginOf(const Call& call, const domain::ProbeOpti
   return login;
 }
 
-store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged) {
+store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder order) {
   store::NewMonitor monitor;
   monitor.org_id = call.caller.org_id;
   monitor.name = std::move(body.name);
   monitor.frequency_text = std::move(body.frequency);
-  monitor.frequency = judged.frequency.period;
+  monitor.frequency = order.frequency.period;
   if (body.schedule) monitor.schedule_json = domain::StoredSchedule(*body.schedule);
   monitor.anchor_at = body.anchor_at;
   monitor.anchor_spread = call.parts.config.scheduler.spread;
-  monitor.tier = judged.tier;
-  monitor.subject_type = judged.subject_type;
+  monitor.tier = order.tier;
+  monitor.subject_type = order.subject_type;
   monitor.key_columns = std::move(body.key_columns);
   monitor.struct_json = base::DumpJson(body.watched);
   monitor.research_plan = std::move(body.research_plan);
   monitor.metadata_json = std::move(body.metadata_json);
-  if (judged.webhook) monitor.webhook = ToWebhook(*judged.webhook);
+  if (order.webhook) monitor.webhook = ToWebhook(*order.webhook);
   monitor.webhook_event_types = std::move(body.webhook_event_types);
   monitor.confirm_after = body.confirm_after;
   monitor.missing_confirmations = body.missing_confirmations;
@@ -170,20 +170,20 @@ store::NewMonitor Compose(const Call& call, CreateBody body, CreateOrder judged)
   monitor.request_headers = SealHeaders(call, body.request_headers);
   if (body.probe) {
     const auto options = domain::ReadProbeOptions(*body.probe);
-    CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
+    CheckProbe(options, order.tier, !body.request_headers.empty(), call.parts.policy,
                call.parts.config, call.parts.selector_fault);
     monitor.login = LoginOf(call, options, domain::TakeSecrets(&*body.probe));
     monitor.probe_json = base::DumpJson(*body.probe);
   }
   monitor.channel_ids = std::move(body.channel_ids);
   monitor.tags = std::move(body.tags);
-  monitor.rows = std::move(judged.rows);
+  monitor.rows = std::move(order.rows);
   monitor.warnings_json =
-      WithWarning(DescriptionWarnings(body.watched, judged.tier, call.parts.config,
+      WithWarning(DescriptionWarnings(body.watched, order.tier, call.parts.config,
                                       call.parts.selector_fault, call.parts.clock),
-                  AddressWarning(monitor.rows, judged.tier, call.parts.config));
+                  AddressWarning(monitor.rows, order.tier, call.parts.config));
   for (const auto& more :
-       {BalanceWarning(call, judged.tier, store::ReadBalance(call.session(), call.caller.org_id)),
+       {BalanceWarning(call, order.tier, store::ReadBalance(call.session(), call.caller.org_id)),
         SilentWebhookWarning(monitor.webhook.has_value(), monitor.webhook_event_types)}) {
     monitor.warnings_json = WithWarning(monitor.warnings_json, more);
   }
@@ -242,14 +242,14 @@ CreateRequest ReadCreateRequest(Call& call) {
 // The monitor to make. Refuses what can be refused before the store is asked.
 store::NewMonitor NewMonitorOf(const Call& call, CreateRequest request) {
   CreateBody& body = request.body;
-  CreateOrder judged =
+  CreateOrder order =
       TakeOrder(&body, call.parts.config.limits, call.parts.policy, call.parts.clock.Now());
   const auto upload_id = ReadUploadId(call, body);
-  CheckFrequency(call, judged.frequency.needs_testing);
-  CheckTier(call, judged.tier);
+  CheckFrequency(call, order.frequency.needs_testing);
+  CheckTier(call, order.tier);
   const auto team = ChooseTeam(call, body);
   CheckChannels(call, body.channel_ids);
-  store::NewMonitor monitor = Compose(call, std::move(body), std::move(judged));
+  store::NewMonitor monitor = Compose(call, std::move(body), std::move(order));
   monitor.upload_id = upload_id;
   monitor.team_id = team;
   monitor.idempotency = std::move(request.key);

@@ -137,12 +137,12 @@ CreateBody ReadBody(Call& call, bool* shows) {
   return read;
 }
 
-base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrder& judged) {
+base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrder& order) {
   base::Json warnings = base::Json::array();
-  const auto said = DescriptionWarnings(body.watched, judged.tier, call.parts.config,
+  const auto said = DescriptionWarnings(body.watched, order.tier, call.parts.config,
                                         call.parts.selector_fault, call.parts.clock);
   if (said) warnings = base::ParseJsonOrThrow(*said);
-  const auto addresses = AddressWarning(judged.rows, judged.tier, call.parts.config);
+  const auto addresses = AddressWarning(order.rows, order.tier, call.parts.config);
   if (addresses) warnings.push_back(*addresses);
   return warnings;
 }
@@ -152,25 +152,25 @@ base::Json WarningsOf(const Call& call, const CreateBody& body, const CreateOrde
 rest::Handled PreviewMonitor(Call& call) {
   bool shows = false;
   auto body = ReadBody(call, &shows);
-  CreateOrder judged =
+  CreateOrder order =
       TakeOrder(&body, call.parts.config.limits, call.parts.policy, call.parts.clock.Now());
-  CheckFrequency(call, judged.frequency.needs_testing);
-  CheckTier(call, judged.tier);
-  if (!call.parts.previewer.Serves(judged.tier)) {
+  CheckFrequency(call, order.frequency.needs_testing);
+  CheckTier(call, order.tier);
+  if (!call.parts.previewer.Serves(order.tier)) {
     return rest::Conflict("a preview reads pages; the tier " +
-                          std::string(domain::TierName(judged.tier)) +
+                          std::string(domain::TierName(order.tier)) +
                           " is served by a research service or a model, which checks alone ask");
   }
   const auto options = body.probe ? domain::ReadProbeOptions(*body.probe) : domain::ProbeOptions();
-  CheckProbe(options, judged.tier, !body.request_headers.empty(), call.parts.policy,
+  CheckProbe(options, order.tier, !body.request_headers.empty(), call.parts.policy,
              call.parts.config, call.parts.selector_fault);
-  base::Json warnings = WarningsOf(call, body, judged);
+  base::Json warnings = WarningsOf(call, body, order);
   PreviewRequest request{.org_id = call.caller.org_id,
-                         .tier = judged.tier,
-                         .subject_type = judged.subject_type,
+                         .tier = order.tier,
+                         .subject_type = order.subject_type,
                          .research_plan = std::move(body.research_plan),
                          .watched = {},
-                         .rows = std::move(judged.rows),
+                         .rows = std::move(order.rows),
                          .request_headers = std::move(body.request_headers),
                          .options = options,
                          .secrets = {},

@@ -72,7 +72,7 @@ rest::Reply ProblemReply(const domain::CsvProblem& problem) {
 }
 
 // What is wrong with a file's header, or nothing.
-std::optional<std::string> JudgeColumns(const std::vector<std::string>& columns) {
+std::optional<std::string> ValidateColumns(const std::vector<std::string>& columns) {
   if (columns.size() > kColumnsMax) return fmt::format("more than {} columns", kColumnsMax);
   // A file of one column may have any name but one that spreadsheets write for several.
   if (columns.size() == 1 && columns[0].find_first_of(";\t") != std::string::npos) {
@@ -155,7 +155,8 @@ class FileReceiver {
     if (columns_.empty()) {
       for (const std::string& field : record.fields)
         columns_.emplace_back(base::Trim(field, base::kLineSpace));
-      if (auto problem = JudgeColumns(columns_)) return domain::CsvProblem{record.line, *problem};
+      if (auto problem = ValidateColumns(columns_))
+        return domain::CsvProblem{record.line, *problem};
       BeginPart(record.end);
       return std::nullopt;
     }

@@ -130,8 +130,9 @@ Authenticated Authenticate(Call& call, const Form& form, std::string_view path, 
   auto client = store::FindAssertingClient(call.session(), *id);
   if (!client) throw UnknownClient(call, "the client is unknown or disabled");
   const bool verified = domain::VerifiedByOne(client->keys, jwt);
-  auto judged = domain::ValidateAssertion(jwt, *id, RulesOf(config, path), call.parts.clock.Now());
-  const auto* fault = std::get_if<domain::JwtFault>(&judged);
+  auto validated =
+      domain::ValidateAssertion(jwt, *id, RulesOf(config, path), call.parts.clock.Now());
+  const auto* fault = std::get_if<domain::JwtFault>(&validated);
   if (!verified && (fault != nullptr || !client->published)) {
     // What is refused whatever its key is causes no fetch.
     throw UnknownClient(call, "no key of the client verifies the signature");
@@ -160,7 +161,7 @@ Authenticated Authenticate(Call& call, const Form& form, std::string_view path, 
     throw rest::Refusal(OauthError(403, "organisation_locked",
                                    "your organisation is locked: ask the operator why"));
   }
-  return Asking{std::move(*client), std::get<domain::Assertion>(std::move(judged))};
+  return Asking{std::move(*client), std::get<domain::Assertion>(std::move(validated))};
 }
 
 // What a route of the protocol does once the client is known.

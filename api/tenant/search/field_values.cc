@@ -83,7 +83,7 @@ search::Exclusions ReadExclusions(rest::BodyReader* reader, rest::Problems* prob
 }
 
 // A count is answered whole, so that no cursor was ever given out.
-std::optional<FilterError> JudgeCursor(const ValuesBody& body) {
+std::optional<FilterError> ValidateCursor(const ValuesBody& body) {
   if (!body.has_cursor) return std::nullopt;
   if (body.exclusions.any()) {
     return FilterError{std::string(search::kInvalidExclusions),
@@ -141,7 +141,7 @@ std::variant<store::ValuesQuestion, FilterError> MakeValuesQuestion(
   question.field = fields.Find(body.field);
   if (question.field == nullptr) return domain::search::UnknownField(body.field, fields);
   if (auto error = search::ValidateExclusions(body.exclusions, body.mode)) return std::move(*error);
-  if (auto error = JudgeCursor(body)) return std::move(*error);
+  if (auto error = ValidateCursor(body)) return std::move(*error);
   std::vector<search::Filter> parts;
   const auto add = [&](const base::Json& given, auto read) -> std::optional<FilterError> {
     if (given.is_null()) return std::nullopt;

@@ -198,7 +198,7 @@ rest::Reply RefusedLink(const Call& call, domain::LinkRefused why) {
              : rest::ErrorReply(403, "invalid_link", "the link is not one that was given out");
 }
 
-domain::LinkCheck JudgeRequest(const Call& call) {
+domain::LinkCheck CheckRequest(const Call& call) {
   const config::SecurityConfig& security = call.parts.config.security;
   std::vector<std::string> keys = security.encryption_keys_old;
   keys.insert(keys.begin(), security.encryption_key);
@@ -249,9 +249,9 @@ rest::Handled ListDownloadLinks(Call& call) {
 }
 
 rest::Handled DownloadResult(Call& call) {
-  const domain::LinkCheck judged = JudgeRequest(call);
-  if (const auto* why = std::get_if<domain::LinkRefused>(&judged)) return RefusedLink(call, *why);
-  const domain::ResultFile file = std::get<domain::LinkTaken>(judged).file;
+  const domain::LinkCheck check = CheckRequest(call);
+  if (const auto* why = std::get_if<domain::LinkRefused>(&check)) return RefusedLink(call, *why);
+  const domain::ResultFile file = std::get<domain::LinkTaken>(check).file;
   const auto run = store::GetRun(call.session(), std::nullopt, file.run_id);
   auto columns = store::ReadRunColumns(call.session(), file.run_id, file.block);
   if (!run || !columns) return rest::NotFound("file");

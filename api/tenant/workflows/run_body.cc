@@ -18,7 +18,7 @@ constexpr const char* kPayload = "webhook_payload";
 constexpr const char* kOverride = "specs_override";
 
 // Blocks that do not take the rows that the source says now.
-void JudgeFrame(const domain::Definition& definition, domain::ValidationFaults* faults) {
+void ValidateFrame(const domain::Definition& definition, domain::ValidationFaults* faults) {
   for (const domain::DefinedBlock& block : definition.blocks) {
     if (!block.type->takes || block.type->takes == definition.frame) continue;
     faults->push_back({Json::array({"body", kOverride, "dataframe_type"}),
@@ -89,7 +89,7 @@ domain::ValidationFaults OverrideSpecs(const Json& specs_override,
   source.specs = std::move(specs);
   definition->frame =
       domain::ParseFrame(source.specs.at("dataframe_type").get_ref<const std::string&>()).value();
-  JudgeFrame(*definition, &faults);
+  ValidateFrame(*definition, &faults);
   return faults;
 }
 

@@ -231,9 +231,9 @@ std::variant<std::optional<store::Webhook>, std::string> WebhookOf(
   const Json& member = block.bound.specs.at(std::string(block.type->url_member));
   if (member.is_null()) return std::nullopt;
   const auto url = member.get<std::string>();
-  const auto judged = net::ParseTenantUrl(url, context.policy);
-  if (!judged.url) return "the address is not allowed: " + judged.error->message;
-  return ToWebhook(*judged.url);
+  const auto parsed = net::ParseTenantUrl(url, context.policy);
+  if (!parsed.url) return "the address is not allowed: " + parsed.error->message;
+  return ToWebhook(*parsed.url);
 }
 
 // `is_bound`: its columns are known.

@@ -33,7 +33,7 @@ Columns Bind(const Json& specs, const Columns& input) {
   return PlanEnrich(specs, input).output;
 }
 
-std::optional<SpecFault> Judge(const Json& specs) {
+std::optional<SpecFault> Validate(const Json& specs) {
   for (const auto& [name, description] : specs.at("struct").items()) {
     if (name.empty()) {
       return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
@@ -58,7 +58,7 @@ constexpr BlockType Enrich(std::string_view name, std::string_view description, 
   type.pace = kPace;
   type.price = BlockPrice::kTier;
   type.bind = Bind;
-  type.judge = Judge;
+  type.validate = Validate;
   return type;
 }
 

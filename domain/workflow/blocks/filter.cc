@@ -258,7 +258,7 @@ std::optional<SpecFault> ValidateCondition(const Json& condition, std::size_t i)
                     : SpecFault{at, "scalar_type", "Only in and not_in take a list of values"};
 }
 
-std::optional<SpecFault> Judge(const Json& specs) {
+std::optional<SpecFault> Validate(const Json& specs) {
   const Json& conditions = specs.at("conditions");
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     if (auto fault = ValidateCondition(conditions[i], i)) return fault;
@@ -277,7 +277,7 @@ const BlockType kFilterBlock{
     .drops_rows = true,
     .bind = Bind,
     .make = Make,
-    .judge = Judge,
+    .validate = Validate,
 };
 
 }  // namespace vedette::domain

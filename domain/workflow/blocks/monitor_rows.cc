@@ -60,7 +60,7 @@ std::optional<SpecFault> ValidateFrequency(const std::string& text) {
 }
 
 // Rules 1 and 5 of the interface's monitors, and the limits that a schema cannot say.
-std::optional<SpecFault> Judge(const Json& specs) {
+std::optional<SpecFault> Validate(const Json& specs) {
   if (auto fault = ValidateFrequency(specs.at("frequency").get_ref<const std::string&>())) {
     return fault;
   }
@@ -183,7 +183,7 @@ const BlockType kMonitorBlock{
     .category = BlockCategory::kOutput,
     .work = BlockWork::kMonitor,
     .bind = Bind,
-    .judge = Judge,
+    .validate = Validate,
     .url_member = "webhook_url",
 };
 

@@ -63,7 +63,7 @@ const BlockType kWebhookBlock{
     .category = BlockCategory::kSource,
     .work = BlockWork::kGiven,
     .bind = AsGiven,
-    .judge = ValidateWebhook,
+    .validate = ValidateWebhook,
 };
 
 const BlockType kReadCsvBlock{

@@ -175,7 +175,7 @@ std::unique_ptr<const RowFunction> Make(const Json& specs, const Columns& input)
   return std::make_unique<VerifyPhone>(specs, input);
 }
 
-std::optional<SpecFault> Judge(const Json& specs) {
+std::optional<SpecFault> Validate(const Json& specs) {
   if (specs.at("default_region").is_null()) return std::nullopt;
   std::set<std::string> regions;
   PhoneNumberUtil::GetInstance()->GetSupportedRegions(&regions);
@@ -194,7 +194,7 @@ const BlockType kVerifyPhoneBlock{
     .work = BlockWork::kRowFunction,
     .bind = Bind,
     .make = Make,
-    .judge = Judge,
+    .validate = Validate,
 };
 
 }  // namespace vedette::domain

@@ -34,9 +34,9 @@ class ApiAudit : public ApiTest {
       request.headers.emplace_back("content-type", "application/json");
       request.body = body.dump();
     }
-    return Judge(std::move(request), action, target);
+    return Validate(std::move(request), action, target);
   }
-  Reply Judge(net::ServerRequest request, const std::string& action, const std::string& target) {
+  Reply Validate(net::ServerRequest request, const std::string& action, const std::string& target) {
     const std::string path = request.path;
     Sql("delete from audit");
     Reply reply = AskRaw(std::move(request));

@@ -95,7 +95,7 @@ TEST_F(ApiCredentials, TwoCredentialsAndRepeatedHeadersAre400OnEveryRoute) {
   }
 }
 
-TEST_F(ApiCredentials, RequestsAreJudgedInOrderOnEveryRoute) {
+TEST_F(ApiCredentials, RequestsAreCheckedInOrderOnEveryRoute) {
   const std::string session = NewSession("ada", NewTeam(acme.org_id));
   Headers headers = Bearer(session);
   headers.emplace_back("service-forwarded-user", "stranger");
@@ -295,7 +295,7 @@ TEST_F(ApiCredentials, RevocationAndIntrospectionKnowTheTokensOfTheOwnOrganisati
   EXPECT_EQ(ask("/oauth/introspect", client, token).raw.body, R"({"active":false})");
 }
 
-TEST_F(ApiCredentials, TheFormOfATokenRequestIsJudgedInOrder) {
+TEST_F(ApiCredentials, TheFormOfATokenRequestIsCheckedInOrder) {
   const Client client = NewClient();
   const std::string good = Form(Assertion(client), "grant_type=client_credentials");
   EXPECT_EQ(PostForm("/oauth/token", good, "application/json").status, 415);

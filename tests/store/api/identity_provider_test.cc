@@ -90,7 +90,7 @@ TEST_F(ApiProvider, AnOrganisationIsNamedByItsIdOrByTheNameThatTheProviderHasFor
   }
 }
 
-TEST_F(ApiProvider, ARequestIsJudgedInTheOrderOfEveryCredential) {
+TEST_F(ApiProvider, ARequestIsCheckedInTheOrderOfEveryCredential) {
   Headers headers = Bearer(Token());
   headers.emplace_back("service-forwarded-user", "stranger");
   Sql("update organisation set locked = true, features = '{}'");

@@ -40,9 +40,9 @@ class ApiInvestigations : public ApiJobs {
 
   // What is due of research, by part.
   std::vector<store::ClaimedJobChunk> Claim() {
-    const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 1000);
+    const auto scan = store::ScanDueJobs(session, {{domain::Lane::kResearch, {}}}, 1000);
     std::vector<store::JobShare> shares;
-    for (const auto& due : walk.due) shares.push_back({due.lane, due.org_id, due.rank, 100});
+    for (const auto& due : scan.due) shares.push_back({due.lane, due.org_id, due.rank, 100});
     auto chunks = store::ClaimJobChunks(session, shares, base::Uuid::V4(),
                                         std::chrono::milliseconds(30000), {})
                       .chunks;
@@ -417,7 +417,7 @@ TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   EXPECT_EQ(sixth.error(), "too_many_deep_searches");
   EXPECT_EQ(sixth.Header("Retry-After"), "5");
   Sql("update account set balance_mc = 0");
-  EXPECT_EQ(Start().status, 402) << "money is judged first";
+  EXPECT_EQ(Start().status, 402) << "money is checked first";
   Sql("update account set balance_mc = 1000000");
   const Tenant other = NewTenant("other");
   GiveCredits(other.org_id, 5000);

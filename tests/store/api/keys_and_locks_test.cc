@@ -205,7 +205,7 @@ TEST_F(ApiAuth, AnUnknownCommitIs503AndSaysThatItMayHaveHappened_G12) {
   EXPECT_NE(reply.message().find("may have been made or not"), std::string::npos);
 }
 
-TEST_F(ApiAuth, BodiesAreJudgedInOrder) {
+TEST_F(ApiAuth, BodiesAreCheckedInOrder) {
   const auto ask = [this](std::string body, std::string type, bool too_large) {
     net::ServerRequest request = Request("POST", "/monitors", {});
     request.body = std::move(body);

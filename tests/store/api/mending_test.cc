@@ -221,7 +221,7 @@ TEST_F(ApiMending, AnOwnerSeesWhatADeliveryWaitsForAndUntilWhen) {
   EXPECT_TRUE(shown()["waiting_for"].is_null()) << "it is dead";
 }
 
-TEST_F(ApiMending, RulesAreJudgedShownChangedAndEnded) {
+TEST_F(ApiMending, RulesAreCheckedShownChangedAndEnded) {
   const Json rules{{"price", {{"only_if", {{"below", 100}}}, {"ignore", {"[0-9]+ left"}}}}};
   const std::string id = NewMonitor({{"rules", rules}});
   EXPECT_EQ(Ask("GET", "/monitors/" + id).body["rules"], rules);
@@ -255,7 +255,7 @@ TEST_F(ApiMending, RulesOfAFieldThatLeavesGoWithIt) {
   const Json both{{"price", "css:.p"}, {"title", "css:h1"}};
   const Json rules{{"price", {{"ignore", {"x"}}}}, {"title", {{"ignore", {"y"}}}}};
   ASSERT_EQ(Update(id, {{"struct", both}, {"rules", rules}}).body["rules"], rules)
-      << "judged by the struct that comes with them";
+      << "checked by the struct that comes with them";
   EXPECT_EQ(Update(id, {{"struct", {{"title", "css:h1"}}}}).body["rules"],
             Json({{"title", {{"ignore", {"y"}}}}}));
 }

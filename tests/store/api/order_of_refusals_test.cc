@@ -153,7 +153,7 @@ TEST_F(ApiOrder, WhatCannotBeCheckedIs503OnEveryRouteAndSaysWhenToComeAgain) {
   }
 }
 
-TEST_F(ApiOrder, WhatThePathNamesIsJudgedBeforeTheBody) {
+TEST_F(ApiOrder, WhatThePathNamesIsCheckedBeforeTheBody) {
   const auto routes = JsonRoutes(true);
   ASSERT_GE(routes.size(), 12U);
   for (const api::Route* route : routes) {
@@ -168,7 +168,7 @@ TEST_F(ApiOrder, WhatThePathNamesIsJudgedBeforeTheBody) {
   }
 }
 
-TEST_F(ApiOrder, ABodyIsJudgedBySizeTypeFormAndFieldsInThisOrder) {
+TEST_F(ApiOrder, ABodyIsCheckedBySizeTypeFormAndFieldsInThisOrder) {
   const auto routes = JsonRoutes(false);
   ASSERT_GE(routes.size(), 12U);
   for (const api::Route* route : routes) {

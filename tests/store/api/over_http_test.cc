@@ -246,7 +246,7 @@ TEST_F(ApiHttp, AMissingKeyIsA401WhateverTheBody) {
 }
 
 // Every refusal for the header comes although most of the body never does.
-TEST_F(ApiHttp, G11_NoBodyIsReadBeforeItsHeaderIsJudged) {
+TEST_F(ApiHttp, G11_NoBodyIsReadBeforeItsHeaderIsChecked) {
   Tenant locked = NewTenant("locked");
   Sql("update organisation set locked = true where id = '" + locked.org_id + "'");
   const auto ask = [this](const std::string& line, const std::string& key) {

@@ -64,7 +64,7 @@ TEST_F(ApiPreview, LooksAtTheFirstFiveRowsAndCutsLongValues) {
   EXPECT_EQ(reply.body["rows"][4]["observed"]["price"]["value"].get<std::string>().size(), 4096U);
 }
 
-TEST_F(ApiPreview, ABodyOfACreationIsTakenAndJudgedAsOne) {
+TEST_F(ApiPreview, ABodyOfACreationIsTakenAndCheckedAsOne) {
   previewer.outcome.rows.assign(2, Seen());
   EXPECT_EQ(Ask("POST", "/monitors/preview", GoodBody()).status, 200);
   EXPECT_EQ(Preview({{"rows", {{{"domain", " "}}}}}).error(), "missing_key_value");

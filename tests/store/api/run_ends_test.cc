@@ -86,7 +86,7 @@ TEST_F(ApiRunEnds, ALinkIsServedFor899SecondsAndRefusedAfter901) {
   }
   EXPECT_EQ(Download(path.substr(0, path.size() - 1) + (path.back() == 'A' ? "B" : "A")).error(),
             "invalid_link")
-      << "a signature is judged before the time";
+      << "a signature is checked before the time";
   EXPECT_EQ(Download(PathOf(run)).status, 200) << "a new link of the same rows";
 }
 

@@ -51,7 +51,7 @@ class ApiRunMonitors : public ApiRuns {
   };
   std::optional<NextPart> MakeNextPart() {
     std::vector<store::JobShare> shares;
-    for (const auto& due : store::WalkDueJobs(session, {{domain::Lane::kTransform, {}}}, 10).due) {
+    for (const auto& due : store::ScanDueJobs(session, {{domain::Lane::kTransform, {}}}, 10).due) {
       shares.push_back({due.lane, due.org_id, due.rank, 1});
     }
     const auto claim = store::ClaimJobChunks(session, shares, base::Uuid::V4(),

@@ -67,10 +67,10 @@ TEST_F(ApiRunStates, RowsOfAPartThatACancelCutShortCanBeDownloaded) {
     const Worker worker(*this);
     Until("select sum(row_count) from job_part where block = 1", "2");
   }
-  const auto walk = store::WalkDueJobs(session, {{domain::Lane::kResearch, {}}}, 10);
-  ASSERT_EQ(walk.due.size(), 1U);
+  const auto scan = store::ScanDueJobs(session, {{domain::Lane::kResearch, {}}}, 10);
+  ASSERT_EQ(scan.due.size(), 1U);
   const auto claim =
-      store::ClaimJobChunks(session, {{walk.due[0].lane, walk.due[0].org_id, walk.due[0].rank, 1}},
+      store::ClaimJobChunks(session, {{scan.due[0].lane, scan.due[0].org_id, scan.due[0].rank, 1}},
                             base::Uuid::V4(), std::chrono::milliseconds(30000), {});
   ASSERT_EQ(claim.chunks.size(), 1U);
   store::JobChunkRecord record;

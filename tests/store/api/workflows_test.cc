@@ -99,7 +99,7 @@ TEST_F(ApiWorkflows, ADefinitionIsRefusedWithEverythingThatIsWrong) {
   EXPECT_EQ(changed.type(), "unknown_provider");
 }
 
-TEST_F(ApiWorkflows, TheBodyIsJudged) {
+TEST_F(ApiWorkflows, TheBodyIsChecked) {
   const auto type = [&](const Json& changes) { return Create(changes).type(); };
   EXPECT_EQ(type({{"workflow_name", ""}}), "string_too_short");
   EXPECT_EQ(type({{"workflow_name", std::string(201, 'x')}}), "string_too_long");

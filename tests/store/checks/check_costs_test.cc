@@ -85,7 +85,7 @@ class CheckCosts : public WorkerTest {
                    " from pg_stat_user_tables where relname = 'state_block'",
                "t");
     costs.transactions =
-        (Statements("chunk_walk") + Statements("chunk_claim") + Statements("record_lock_chunks")) /
+        (Statements("chunk_scan") + Statements("chunk_claim") + Statements("record_lock_chunks")) /
         checks;
     costs.rows_written =
         std::stod(Sql("select sum(n_tup_ins + n_tup_upd + n_tup_del) from pg_stat_user_tables")) /

@@ -43,7 +43,7 @@ class Claimer {
   explicit Claimer(const std::string& url) : connection_(url) {
     pqxx::work tx(connection_);
     tx.exec("set plan_cache_mode = force_generic_plan");
-    for (const char* name : {"chunk_walk", "chunk_claim"}) {
+    for (const char* name : {"chunk_scan", "chunk_claim"}) {
       tx.exec(fmt::format("prepare {} as {}", name, store::QueryText(name)));
     }
     tx.commit();
@@ -60,9 +60,9 @@ class Claimer {
   Looked ExplainedClaim(const base::Uuid& org, int chunks) {
     return Explained(ClaimOf(org, chunks));
   }
-  Looked ExplainedWalk() {
+  Looked ExplainedScan() {
     return Explained(
-        CallOf("chunk_walk", {{"cursor", base::Uuid().ToString()}, {"orgs_max", "100"}}));
+        CallOf("chunk_scan", {{"cursor", base::Uuid().ToString()}, {"orgs_max", "100"}}));
   }
 
  private:
@@ -131,10 +131,10 @@ TEST_F(ClaimCosts, G10_AClaimLooksAtNoChunkThatIsLeased) {
   AddDue(kClaimers * kTaken);
   for (auto& claimer : claimers) claimer->Begin();
   for (auto& claimer : claimers) {
-    const Looked walk = claimer->ExplainedWalk();
+    const Looked scan = claimer->ExplainedScan();
     const Looked claim = claimer->ExplainedClaim(org, kTaken);
-    EXPECT_LE(walk.rows, 3);
-    EXPECT_LE(walk.buffers, kPagesMax);
+    EXPECT_LE(scan.rows, 3);
+    EXPECT_LE(scan.buffers, kPagesMax);
     EXPECT_LE(claim.rows, kClaimers * kTaken + kTaken)
         << "what the others hold locked, and its own";
   }

@@ -248,7 +248,7 @@ TEST_F(PipelineTest, TheEndOfAHeldTickSaysWhenItsMonitorBeginsToFailAndWhenItWor
   const auto tick = [this](Outcome outcome) {
     Sql("update monitor_sched set next_run_at = now() returning 1");
     Cut();
-    return Record(FinishAll(ClaimAll(), outcome)).turns;
+    return Record(FinishAll(ClaimAll(), outcome)).changes;
   };
   const auto since = [this] { return Sql("select failing_since from monitor_sched"); };
   EXPECT_TRUE(tick(Outcome::kUnchanged).empty());
@@ -451,7 +451,7 @@ TEST_F(PipelineTest, SevenRoundTripsStandBehindATriggerAndEightAheadOfASlot) {
               store::Signal::kChunk);
   };
   const auto cut = [&] { EXPECT_EQ(Cut().chunks, 1); };
-  const auto walk = [&] { EXPECT_EQ(store::ScanDueOrganisations(session, {}, 9).due.size(), 1U); };
+  const auto scan = [&] { EXPECT_EQ(store::ScanDueOrganisations(session, {}, 9).due.size(), 1U); };
   store::Claim claim;
   const auto take = [&] {
     claim =
@@ -459,13 +459,13 @@ TEST_F(PipelineTest, SevenRoundTripsStandBehindATriggerAndEightAheadOfASlot) {
     EXPECT_EQ(claim.chunks.size(), 1U);
   };
   EXPECT_EQ(trips(trigger), 2) << "BEGIN and the lock; audit, tick, chunk and COMMIT";
-  EXPECT_EQ(trips(walk), 1);
+  EXPECT_EQ(trips(scan), 1);
   EXPECT_EQ(trips(take), 4) << "BEGIN and chunks; rows; the lock; balance, chunks and COMMIT";
   Record(FinishAll(claim, Outcome::kUnchanged));
   Sql("update monitor_sched set next_run_at = now() returning 1");
   EXPECT_EQ(trips(cut), 3)
       << "BEGIN and the schedule; open ticks and turns; chunks, ticks and COMMIT";
-  EXPECT_EQ(trips(walk), 1);
+  EXPECT_EQ(trips(scan), 1);
   EXPECT_EQ(trips(take), 4);
   ExpectMoneyAddsUp();
 }

@@ -33,7 +33,7 @@ constexpr base::Timestamp kFirst{seconds(1'000'000)};
 constexpr base::Timestamp kArrives{seconds(1'000'100)};
 constexpr base::Timestamp kNewest{seconds(1'000'104)};
 
-// A claim of chunks is made every 20 ms where much is due, and waits for its walk.
+// A claim of chunks is made every 20 ms where much is due, and waits for its scan.
 static_assert(Bounds::kQuick <= milliseconds(2));
 
 // Scans of `key` from the beginning, the last of which took from `began` until `ended`.
@@ -228,11 +228,11 @@ TEST_F(SnapshotCosts, OfChunks) {
                                  {"lease_ms", "1000"},
                                  {"careful_from", "3"}});
   };
-  EXPECT_GT(Pages("chunk_walk", {{"cursor", nil}, {"orgs_max", "9"}}), 300);
+  EXPECT_GT(Pages("chunk_scan", {{"cursor", nil}, {"orgs_max", "9"}}), 300);
   // Nothing is known of the ends of leases, as nobody has looked at them while something waited in
   // turn.
   for (const std::string& ends_from : {"\"" + Now("1 minute") + "\"", std::string("NULL")}) {
-    EXPECT_LE(Pages("chunk_walk_bounds", {{"cursor", nil},
+    EXPECT_LE(Pages("chunk_scan_bounds", {{"cursor", nil},
                                           {"orgs_max", "9"},
                                           {"org_ids", orgs},
                                           {"turns_from", "{\"" + from + "\"}"},
@@ -325,9 +325,9 @@ TEST_F(SnapshotCosts, OfJobs) {
                                {"token", base::Uuid::V4().ToString()},
                                {"lease_ms", "1000"}});
   };
-  EXPECT_GT(Pages("job_walk", {{"lane", "{0}"}, {"behind", "{" + nil + "}"}, {"orgs_max", "9"}}),
+  EXPECT_GT(Pages("job_scan", {{"lane", "{0}"}, {"behind", "{" + nil + "}"}, {"orgs_max", "9"}}),
             300);
-  EXPECT_LE(Pages("job_walk_bounds",
+  EXPECT_LE(Pages("job_scan_bounds",
                   {{"lane", "{0}"},
                    {"behind", "{" + nil + "}"},
                    {"orgs_max", "9"},
@@ -363,9 +363,9 @@ TEST_F(SnapshotCosts, OfDeliveries) {
                                     {"token", base::Uuid::V4().ToString()},
                                     {"lease_ms", "1000"}});
   };
-  EXPECT_GT(Pages("delivery_walk", {{"cursor", nil}, {"endpoints_max", "9"}}), 300);
+  EXPECT_GT(Pages("delivery_scan", {{"cursor", nil}, {"endpoints_max", "9"}}), 300);
   EXPECT_LE(
-      Pages("delivery_walk_bounds",
+      Pages("delivery_scan_bounds",
             {{"cursor", nil}, {"endpoints_max", "9"}, {"endpoint_ids", of}, {"from_at", from}}),
       kPagesBehind);
   EXPECT_GT(claim("{NULL}"), 300);

@@ -104,7 +104,7 @@ TEST_F(JobsCosts, ALookupTakesEightStatements) {
   const double before = StatementsSoFar();
   for (int i = 0; i < 10; ++i) lookup();
   EXPECT_EQ((StatementsSoFar() - before) / 10, 8)
-      << "a start one, a walk, a claim two, a record four";
+      << "a start one, a scan, a claim two, a record four";
 }
 
 }  // namespace

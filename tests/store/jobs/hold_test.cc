@@ -25,7 +25,7 @@ class JobsHold : public JobsTest {
   }
 };
 
-TEST_F(JobsHold, AWalkVisitsTheOrganisationsOfEachLaneInTurn) {
+TEST_F(JobsHold, AScanVisitsTheOrganisationsOfEachLaneInTurn) {
   std::vector<base::Uuid> orgs{org};
   for (int i = 0; i < 4; ++i) orgs.push_back(NewOrganisation(0));
   std::sort(orgs.begin(), orgs.end());
@@ -36,8 +36,8 @@ TEST_F(JobsHold, AWalkVisitsTheOrganisationsOfEachLaneInTurn) {
   }
   store::LaneCursors cursors{{Lane::kLookup, {}}, {Lane::kResearch, {}}};
   std::vector<base::Uuid> seen;
-  for (int walk = 0; walk < 3; ++walk) {
-    const auto found = store::WalkDueJobs(session, cursors, 2);
+  for (int scan = 0; scan < 3; ++scan) {
+    const auto found = store::ScanDueJobs(session, cursors, 2);
     for (const auto& due : found.due) {
       EXPECT_EQ(due.lane, Lane::kLookup);
       EXPECT_EQ(due.rank, 1);
@@ -104,7 +104,7 @@ TEST_F(JobsHold, G5_AnOrganisationThatIsLockedStartsNothingAndGoesOnAfterwards) 
   ASSERT_EQ(claim.chunks.size(), 1U);
   Lock(true);
   EXPECT_TRUE(Claim().chunks.empty());
-  EXPECT_TRUE(store::WalkDueJobs(session, {{Lane::kLookup, {}}}, 10).due.empty());
+  EXPECT_TRUE(store::ScanDueJobs(session, {{Lane::kLookup, {}}}, 10).due.empty());
   auto held = store::ReadHeldJobChunks(session, {claim.chunks[0].lease});
   ASSERT_EQ(held.size(), 1U);
   EXPECT_FALSE(held[0].may_run);

@@ -484,7 +484,7 @@ TEST_F(OrgMoveTest, ChunksOfJobsEndBeforeTheLockAndNoneBegins) {
     EXPECT_NE(point, "locked");
     if (point != "draining") return;
     EXPECT_EQ(claim(), 0U);
-    EXPECT_TRUE(store::WalkDueJobs(session, {{lane, base::Uuid()}}, 10).due.empty());
+    EXPECT_TRUE(store::ScanDueJobs(session, {{lane, base::Uuid()}}, 10).due.empty());
     Sql("update job_chunk set lease_token = gen_random_uuid(), available_at = now() + interval '1 "
         "hour'");
   };

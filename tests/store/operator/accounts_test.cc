@@ -294,7 +294,7 @@ TEST_F(Sessions, TheLastOwnerStays) {
   EXPECT_EQ(Ask("DELETE", users + "eve%40example.com").status, 204);
 }
 
-TEST_F(Sessions, TheirLengthTeamAndUserAreJudged) {
+TEST_F(Sessions, TheirLengthTeamAndUserAreChecked) {
   const std::string org = NewOrganisation();
   const std::string path = "/admin/v1/orgs/" + org + "/sessions";
   for (const Json& bad :

@@ -59,7 +59,7 @@ TEST_F(AdminMonitors, TheReasonOfWhatIsAskedForAnOrganisationIsTheAuditsAlone) {
   EXPECT_EQ(tenant_api.asked.size(), 3U) << "what this port refuses is not asked";
 }
 
-TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToJudge) {
+TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToCheck) {
   const std::string org = NewOrganisation();
   const std::string monitor = base::Uuid::V4().ToString();
   const std::string path = "/admin/v1/orgs/" + org + "/monitors";

@@ -61,7 +61,7 @@ store::JobClaim JobsTest::Claim(int chunks_max) {
                                  {domain::Lane::kSmtp, {}},
                                  {domain::Lane::kResearch, {}}};
   std::vector<store::JobShare> shares;
-  for (const auto& due : store::WalkDueJobs(session, lanes, 1000).due) {
+  for (const auto& due : store::ScanDueJobs(session, lanes, 1000).due) {
     shares.push_back({due.lane, due.org_id, due.rank, chunks_max});
   }
   return store::ClaimJobChunks(session, shares, base::Uuid::V4(), job_lease, {});

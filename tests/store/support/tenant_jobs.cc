@@ -111,7 +111,7 @@ void ApiJobs::UntilParked(int n) {
 
 void ApiJobs::Work(const std::string& address, const std::string& error, std::int64_t charge_mc) {
   std::vector<store::JobShare> shares;
-  for (const auto& due : store::WalkDueJobs(session, {{domain::Lane::kLookup, {}}}, 1000).due) {
+  for (const auto& due : store::ScanDueJobs(session, {{domain::Lane::kLookup, {}}}, 1000).due) {
     shares.push_back({due.lane, due.org_id, due.rank, 100});
   }
   const auto claim = store::ClaimJobChunks(session, shares, base::Uuid::V4(),

@@ -40,7 +40,7 @@ TEST_F(WorkerTest, G10_TwoOrganisationsWithSlowChecksLeaveSlotsToAThird) {
   EXPECT_EQ(begun(monitors[1]), 36) << "nine tenths of what the first one left";
 }
 
-// The neighbour's check takes the last slot, and the walk over the organisations stands behind it.
+// The neighbour's check takes the last slot, and the scan over the organisations stands behind it.
 // What is due next is claimed when there is room again: nobody waits for a poll.
 TEST_F(WorkerTest, G10_WhatBecomesDueBehindTheWalkIsClaimedWithoutAPoll) {
   settings.worker.checks_in_flight_max = 128;

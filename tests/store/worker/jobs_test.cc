@@ -237,7 +237,7 @@ TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
   EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
 }
 
-// A job's time counts from when its chunk was claimed, not from when that was wanted: a walk waits
+// A job's time counts from when its chunk was claimed, not from when that was wanted: a scan waits
 // for a database that is away.
 TEST_F(JobPipeline, G12_TheTimeThatAWalkWaitedIsNotTakenFromItsJobsTwice) {
   auto job = Numbers(2);
@@ -305,10 +305,10 @@ TEST_F(JobPipeline, G10_TheLastSlotsOfALaneAreForRowsThatAClientWaitsFor) {
 }
 
 // A claim took sixteen chunks of an organisation behind the cursor, and nothing wakes the
-// walk: neither a signal nor, within this test's time, the poll.
+// scan: neither a signal nor, within this test's time, the poll.
 TEST_F(JobPipeline, G10_WhatAWalkLeavesIsClaimedWithoutAPoll) {
   settings.worker.poll_ms = std::chrono::minutes(60);
-  settings.worker.orgs_per_walk_max = 1;
+  settings.worker.orgs_per_scan_max = 1;
   settings.jobs.slots_lookup = 40;  // of which an organisation that is alone uses 27
   block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
   const auto job = Numbers(60, 1);
@@ -322,7 +322,7 @@ TEST_F(JobPipeline, G10_WhatAWalkLeavesIsClaimedWithoutAPoll) {
   EXPECT_EQ(block.starts(), 60U);
 }
 
-TEST_F(JobPipeline, WalksAreAsManyAsClaimsHoweverManyRowsEnd) {
+TEST_F(JobPipeline, ScansAreAsManyAsClaimsHoweverManyRowsEnd) {
   settings.worker.poll_ms = std::chrono::minutes(60);
   settings.jobs.slots_lookup = 64;
   block.SetScript([](const RowRequest&, int) -> std::optional<RowResult> { return std::nullopt; });
@@ -333,9 +333,9 @@ TEST_F(JobPipeline, WalksAreAsManyAsClaimsHoweverManyRowsEnd) {
     block.Release(process.loop);
     return Job(job.id, "status") == "2";
   });
-  const double walks = Series(R"(vedette_db_query_seconds_count{query="job_walk"})");
+  const double scans = Series(R"(vedette_db_query_seconds_count{query="job_scan"})");
   const double claims = Series(R"(vedette_db_query_seconds_count{query="job_claim"})");
-  EXPECT_LE(walks, 2 * claims + 2) << "each claim has a walk, and one after it that finds no room";
+  EXPECT_LE(scans, 2 * claims + 2) << "each claim has a scan, and one after it that finds no room";
 }
 
 TEST_F(JobPipeline, ARowThatKillsItsWorkerIsFoundAndTheOthersAreDone) {

@@ -203,11 +203,11 @@ TEST_F(OidcKeysTest, TenThousandUnknownKeyIdsInAMinuteCauseAtMostTwoFetches) {
     clock.Pass(std::chrono::microseconds(5'999));  // just less than a minute in all
     const Json header{{"alg", "ES256"}, {"kid", "unknown-" + std::to_string(i)}};
     const std::string token = base::Base64UrlEncode(header.dump()) + claims;
-    auto verdict = api::JudgeProviderToken(token, config, keys.Now(), clock.Now());
+    auto verdict = api::ValidateProviderToken(token, config, keys.Now(), clock.Now());
     if (const auto* wanted = std::get_if<api::KeysWanted>(&verdict)) {
       ASSERT_EQ(*wanted, api::KeysWanted::kFetch);
       Fetch();
-      verdict = api::JudgeProviderToken(token, config, keys.Now(), clock.Now());
+      verdict = api::ValidateProviderToken(token, config, keys.Now(), clock.Now());
     }
     refused += std::holds_alternative<domain::JwtFault>(verdict) ? 1 : 0;
   }
@@ -225,7 +225,7 @@ TEST_F(OidcKeysTest, ATokenThatAKnownKeyVerifiesNeverWaitsForAFetch) {
       {read, std::nullopt, std::get<base::PublicKey>(base::PublicKey::FromPem(key.PublicPem()))}});
   view.now = base::Timestamp(std::chrono::hours(100));
   view.cache = {true, view.now - std::chrono::hours(23), view.now - seconds(1), true};
-  const auto verdict = api::JudgeProviderToken(Token(read, key), config, view, clock.Now());
+  const auto verdict = api::ValidateProviderToken(Token(read, key), config, view, clock.Now());
   ASSERT_TRUE(std::holds_alternative<domain::ExternalToken>(verdict));
   EXPECT_EQ(std::get<domain::ExternalToken>(verdict).subject, "ada");
 }

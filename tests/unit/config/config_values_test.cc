@@ -19,7 +19,7 @@ TEST(Values, ABadOneNamesKeyValueAndWhatIsAllowed) {
               HasSubstr("VEDETTE_LOG_FORMAT = \"xml\": must be one of text, json"));
 }
 
-TEST(Values, TypesAndRangesAreJudged) {
+TEST(Values, TypesAndRangesAreChecked) {
   for (const char* text : {"[limits]\nrequests_per_minute = \"5\"",
                            "[limits]\nrequests_per_minute = 5.0",
                            "[limits]\nrequests_per_minute = true",

@@ -43,7 +43,7 @@ TEST(Search, ABackendHasWhatItNeeds) {
   }
 }
 
-TEST(Search, WhatIsOfAnotherBackendIsNotJudged) {
+TEST(Search, WhatIsOfAnotherBackendIsNotChecked) {
   const Config config = LoadConfig(std::nullopt, {{"VEDETTE_SEARCH_USER", "u"}});
   EXPECT_EQ(config.search.backend, "postgres");
 }

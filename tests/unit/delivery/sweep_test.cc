@@ -13,7 +13,7 @@ namespace {
 
 using vedette::test::Id;
 
-constexpr std::size_t kPerWalk = 20;
+constexpr std::size_t kPerScan = 20;
 
 // Endpoints 1 to `count`, all due; counts how often each was served.
 struct Endpoints {
@@ -27,7 +27,7 @@ struct Endpoints {
       auto it = std::upper_bound(ids.begin(), ids.end(), round.cursor());
       std::vector<base::Uuid> passed_over;
       base::Uuid next;
-      for (std::size_t n = 0; n < kPerWalk && it != ids.end(); ++n, ++it) {
+      for (std::size_t n = 0; n < kPerScan && it != ids.end(); ++n, ++it) {
         visited.insert(*it);
         if (serves > 0) {
           --serves;
@@ -35,7 +35,7 @@ struct Endpoints {
         } else {
           passed_over.push_back(*it);
         }
-        if (n + 1 == kPerWalk) next = *it;
+        if (n + 1 == kPerScan) next = *it;
       }
       if (!round.Scanned(next, passed_over, random)) return scans;
     }

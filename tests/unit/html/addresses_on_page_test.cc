@@ -20,7 +20,7 @@ TEST(AddressesOnPage, AreFoundInLinksTextAndBrackets) {
             (Texts{"ann+x@acme.com", "bob@acme.com", "carl@acme.com", "dora@acme.com"}));
 }
 
-TEST(AddressesOnPage, AMailtoForManyIsJudgedOneByOne) {
+TEST(AddressesOnPage, AMailtoForManyIsCheckedOneByOne) {
   std::string many;
   for (int i = 0; i < 50; ++i) many += "p" + std::to_string(i) + "@acme.com,";
   EXPECT_EQ(Find("<a href='mailto:" + many + "'>all</a>").addresses.size(), 50U);

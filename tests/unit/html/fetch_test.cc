@@ -161,7 +161,7 @@ TEST_F(FetchTest, WhatAReaderThrowsIsBadContent) {
   EXPECT_EQ(std::get<domain::Failure>(fetched).message, "The page cannot be read: too odd.");
 }
 
-TEST_F(FetchTest, G9TheFirstAddressAndEachRedirectAreJudged) {
+TEST_F(FetchTest, G9TheFirstAddressAndEachRedirectAreChecked) {
   Site site([](const ServerRequest&) {
     return ServerResponse{302, {{"Location", "http://10.0.0.1/"}}, ""};
   });

@@ -11,9 +11,9 @@ TEST(HealthLog, EachMonitorThatTurnsHasALine) {
   const base::Uuid failing = base::Uuid::V4();
   const base::Uuid working = base::Uuid::V4();
   testing::internal::CaptureStderr();
-  LogTurns(base::Logger(base::LogLevel::kInfo, base::LogFormat::kText),
-           {{failing, base::Uuid::V4(), true, "dns", "https://shop.example"},
-            {working, base::Uuid::V4(), false}});
+  LogHealthChanges(base::Logger(base::LogLevel::kInfo, base::LogFormat::kText),
+                   {{failing, base::Uuid::V4(), true, "dns", "https://shop.example"},
+                    {working, base::Uuid::V4(), false}});
   const std::string lines = testing::internal::GetCapturedStderr();
   const std::size_t fails = lines.find("a monitor fails");
   const std::size_t works = lines.find("a monitor works again");

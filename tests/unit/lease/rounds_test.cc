@@ -8,13 +8,13 @@ namespace {
 const base::Uuid kA = *base::Uuid::Parse("0a000000-0000-4000-8000-000000000000");
 const base::Uuid kNil;
 
-TEST(RoundsTest, WalksToTheEndHaveSeenAll) {
+TEST(RoundsTest, ScansToTheEndHaveSeenAll) {
   Rounds rounds;
   EXPECT_EQ(rounds.Begin(), kNil);
-  rounds.Walked(kA);
+  rounds.Scanned(kA);
   EXPECT_TRUE(rounds.some_unseen());
   EXPECT_EQ(rounds.Begin(), kA);
-  rounds.Walked(kNil);
+  rounds.Scanned(kNil);
   EXPECT_FALSE(rounds.some_unseen());
   EXPECT_EQ(rounds.Begin(), kNil);
 }
@@ -22,49 +22,49 @@ TEST(RoundsTest, WalksToTheEndHaveSeenAll) {
 TEST(RoundsTest, WhatBecomesDueBehindTheCursorIsSeenByAnotherRound) {
   Rounds rounds;
   rounds.Begin();
-  rounds.Walked(kA);
-  rounds.MayBeDue(Rounds::Walk::kNone);
+  rounds.Scanned(kA);
+  rounds.MayBeDue(Rounds::Scan::kNone);
   rounds.Begin();
-  rounds.Walked(kNil);
+  rounds.Scanned(kNil);
   EXPECT_TRUE(rounds.some_unseen());
   rounds.Begin();
-  rounds.Walked(kA);
+  rounds.Scanned(kA);
   rounds.Begin();
-  rounds.Walked(kNil);
+  rounds.Scanned(kNil);
   EXPECT_FALSE(rounds.some_unseen());
 }
 
-TEST(RoundsTest, WhatBecomesDueDuringAWalkIsSeenByAnotherRound) {
+TEST(RoundsTest, WhatBecomesDueDuringAScanIsSeenByAnotherRound) {
   Rounds rounds;
-  rounds.MayBeDue(Rounds::Walk::kNone);  // the walk that begins now sees it
+  rounds.MayBeDue(Rounds::Scan::kNone);  // the scan that begins now sees it
   rounds.Begin();
-  rounds.MayBeDue(Rounds::Walk::kUnderWay);
-  rounds.Walked(kNil);
+  rounds.MayBeDue(Rounds::Scan::kUnderWay);
+  rounds.Scanned(kNil);
   EXPECT_TRUE(rounds.some_unseen());
   rounds.Begin();
-  rounds.Walked(kNil);
+  rounds.Scanned(kNil);
   EXPECT_FALSE(rounds.some_unseen());
 }
 
-TEST(RoundsTest, WhatAWalkLeftIsLeftUntilTheNextRoundBegins) {
+TEST(RoundsTest, WhatAScanLeftIsLeftUntilTheNextRoundBegins) {
   Rounds rounds;
   rounds.Begin();
-  rounds.Walked(kA, Rounds::Left::kSome);
+  rounds.Scanned(kA, Rounds::Left::kSome);
   EXPECT_TRUE(rounds.some_left());
   rounds.Begin();
-  rounds.Walked(kNil, Rounds::Left::kNothing);
+  rounds.Scanned(kNil, Rounds::Left::kNothing);
   EXPECT_TRUE(rounds.some_left()) << "the end of the round found nothing, its beginning did";
   EXPECT_FALSE(rounds.some_unseen());
   rounds.Begin();
   EXPECT_FALSE(rounds.some_left());
-  rounds.Walked(kNil, Rounds::Left::kNothing);
+  rounds.Scanned(kNil, Rounds::Left::kNothing);
   EXPECT_FALSE(rounds.some_left());
 }
 
-TEST(RoundsTest, AWalkOfWhichNothingCouldBeTakenIsRepeated) {
+TEST(RoundsTest, AScanOfWhichNothingCouldBeTakenIsRepeated) {
   Rounds rounds;
   rounds.Begin();
-  rounds.Walked(kA);
+  rounds.Scanned(kA);
   EXPECT_EQ(rounds.Begin(), kA);
   rounds.Repeat();
   EXPECT_TRUE(rounds.some_left());

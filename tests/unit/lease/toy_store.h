@@ -32,7 +32,7 @@ class ToyStore {
     tasks_[id].org_id = org_id;
   }
 
-  std::vector<Asking> Walk() {
+  std::vector<Asking> Scan() {
     const std::lock_guard lock(mutex_);
     std::map<base::Uuid, Asking> due;
     for (const auto& [id, task] : tasks_) {

@@ -40,7 +40,7 @@ using ToyTaskPtr = std::shared_ptr<ToyTask>;
 struct ToyKind {
   using Work = ToyTask;
   using Lane = HeldWork::Lane;
-  using Walk = std::vector<Asking>;
+  using Scan = std::vector<Asking>;
   using Share = store::ClaimShare;
   using Claimed = std::vector<ToyStore::Claimed>;
   using Taken = ToyStore::End;
@@ -71,8 +71,8 @@ class ToyClaimer final : public Claimer<ToyKind> {
   bool HasRoom(HeldWork::Lane lane) const override {
     return holdings_.InLane(lane).chunks < limits_.held_max;
   }
-  Job WalkFrom(const Cursors&) override {
-    return [&store = store_](store::Session&) -> Found { return store.Walk(); };
+  Job ScanFrom(const Cursors&) override {
+    return [&store = store_](store::Session&) -> Found { return store.Scan(); };
   }
   std::vector<store::ClaimShare> ShareOut(const std::vector<Asking>& due) override {
     Room room{.rows_max = limits_.held_max, .slots_max = limits_.held_max, .newcomer_share = 0.1};

@@ -181,7 +181,7 @@ TEST(HttpClient, IgnoresTheEnvironmentsProxy) {
   EXPECT_EQ(proxy.accepted(), 0);
 }
 
-TEST(HttpClient, UsesTheConfiguredProxyAndStillJudgesLiterals) {
+TEST(HttpClient, UsesTheConfiguredProxyAndStillChecksLiterals) {
   RawServer proxy(After([](Socket& socket) {
     socket.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nproxy");
   }));

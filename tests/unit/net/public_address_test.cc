@@ -367,7 +367,7 @@ TEST(TenantUrl, RefusesNamesThatStayInside) {
   }
 }
 
-TEST(TenantUrl, TheAllowListOpensThemToJudgementByAddress) {
+TEST(TenantUrl, TheAllowListOpensThemToChecksByAddress) {
   const AddressPolicy loopback({"127.0.0.0/8"});
   EXPECT_EQ(Refusal("http://localhost:9000/", loopback), "");
   EXPECT_EQ(Refusal("http://a.localhost/", loopback), "");

@@ -157,11 +157,11 @@ TEST(MakeNewClient, TakesWhatIsTherePerItsBody) {
 }
 
 TEST(MakeNewClient, ATeamThatIsNoIdIsNotThere) {
-  const auto judged = vedette::test::RefusalOf([&] {
+  const auto refusal = vedette::test::RefusalOf([&] {
     MakeNewClient({"n", "buyers", {}, {}}, net::AddressPolicy({}));
   });
-  EXPECT_EQ(Said(judged.value()), "404 not_found");
-  EXPECT_EQ(Message(judged.value()), "there is no such team");
+  EXPECT_EQ(Said(refusal.value()), "404 not_found");
+  EXPECT_EQ(Message(refusal.value()), "there is no such team");
 }
 
 TEST(MakeNewClient, G9KeysAreFetchedOverHttpsFromPublicAddressesAlone) {
@@ -307,9 +307,9 @@ TEST(NewKeys, ThatAreNoPublicKeysAreRefused) {
   for (const std::string& pem :
        {std::string("x"), private_pem, std::string(kEd25519Pem) + kEd25519Pem,
         vedette::test::NewKey("P-256").PublicPem().substr(0, 60)}) {
-    const auto judged = vedette::test::RefusalOf([&] { MakeNewKey({pem, "k1", {}}); });
-    ASSERT_TRUE(judged) << pem;
-    EXPECT_EQ(Said(judged.value()), "400 invalid_public_key") << pem;
+    const auto refusal = vedette::test::RefusalOf([&] { MakeNewKey({pem, "k1", {}}); });
+    ASSERT_TRUE(refusal) << pem;
+    EXPECT_EQ(Said(refusal.value()), "400 invalid_public_key") << pem;
   }
   const auto leaked = vedette::test::RefusalOf([&] { MakeNewKey({private_pem, {}, {}}); });
   EXPECT_NE(Message(leaked.value()).find("treat it as leaked"), std::string::npos);

@@ -222,13 +222,13 @@ TEST_F(ServeTest, AFullQueueIsAnsweredAtOnceAndNotLogged) {
     Serve(pool, std::nullopt, AnswerTo(exchange), handler);
     ASSERT_TRUE(exchange->answer) << "before any thread is free";
     EXPECT_EQ(exchange->answer->status, 503);
-    const auto judged = Asked();
-    Serve(pool, std::nullopt, AnswerTo(judged), handler, [](const store::Failure& failure) {
+    const auto call = Asked();
+    Serve(pool, std::nullopt, AnswerTo(call), handler, [](const store::Failure& failure) {
       EXPECT_EQ(failure.kind, store::Failure::Kind::kOverloaded);
       return Reply{429, "{}"};
     });
-    ASSERT_TRUE(judged->answer);
-    EXPECT_EQ(judged->answer->status, 429);
+    ASSERT_TRUE(call->answer);
+    EXPECT_EQ(call->answer->status, 429);
   }
   FinishJobs();
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");

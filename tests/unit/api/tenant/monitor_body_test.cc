@@ -234,7 +234,7 @@ struct RuleBreach {
   std::string code;
   std::string message;
 };
-std::optional<RuleBreach> Judge(const Json& json) {
+std::optional<RuleBreach> Validate(const Json& json) {
   rest::Problems problems;
   CreateBody body = Read(json, &problems);
   EXPECT_FALSE(problems.any()) << problems.Items().dump();
@@ -283,7 +283,7 @@ TEST(CreateRules, EachRuleHasItsErrorAndNamesTheValue) {
        "invalid_webhook_url", "2083"},
   };
   for (const Broken& c : cases) {
-    const auto breach = Judge(c.body);
+    const auto breach = Validate(c.body);
     ASSERT_TRUE(breach) << c.rule;
     EXPECT_EQ(breach->code, c.error) << c.rule;
     EXPECT_THAT(breach->message, HasSubstr(c.says)) << c.rule;
@@ -297,7 +297,7 @@ TEST(CreateRules, BoundariesAreAccepted) {
         With("subject_type", "lead"),
         With("webhook_url", "https://x.example/" + std::string(2083 - 18, 'x')),
         With("rows", base::ParseJsonOrThrow(R"([{"domain":"a"},{"domain":"A"},{"name":"a"}])"))}) {
-    const auto breach = Judge(body);
+    const auto breach = Validate(body);
     EXPECT_FALSE(breach) << breach->message;
   }
 }
@@ -306,9 +306,9 @@ TEST(CreateRules, TheLowestBrokenRuleIsReported) {
   Json body = With("frequency", "1s");
   body["tier"] = "none";
   body["webhook_url"] = "x";
-  EXPECT_EQ(Judge(body)->code, "invalid_frequency");
+  EXPECT_EQ(Validate(body)->code, "invalid_frequency");
   body["frequency"] = "1h";
-  EXPECT_EQ(Judge(body)->code, "invalid_tier");
+  EXPECT_EQ(Validate(body)->code, "invalid_tier");
 }
 
 TEST(Frequency, FiveMinutesNeedTesting) {

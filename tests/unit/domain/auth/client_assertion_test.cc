@@ -25,7 +25,7 @@ test::HostileSetting Setting() {
 
 // Validates a token as the endpoint does, with the one key that the client has registered. Empty
 // for a token that is taken, else the reason.
-std::string Judge(const std::string& token, const std::string& type = "RSA-2048") {
+std::string Validate(const std::string& token, const std::string& type = "RSA-2048") {
   const auto parsed = ParseJwt(token);
   if (const auto* fault = std::get_if<JwtFault>(&parsed)) return fault->reason;
   const Jwt& jwt = std::get<Jwt>(parsed);
@@ -38,26 +38,26 @@ std::string Judge(const std::string& token, const std::string& type = "RSA-2048"
   if (!VerifiedByOne(keys, jwt)) return "no key verifies the signature";
   const AssertionRules rules{
       setting.issuer, setting.endpoint, {.lifetime_max = seconds(3600), .skew = seconds(60)}};
-  const auto judged =
+  const auto validated =
       ValidateAssertion(jwt, *client, rules, base::Timestamp(std::chrono::seconds(kNow)));
-  const auto* fault = std::get_if<JwtFault>(&judged);
+  const auto* fault = std::get_if<JwtFault>(&validated);
   return fault == nullptr ? "" : fault->reason;
 }
 
-std::string JudgeClaims(const Json& changes, const char* typ = "JWT") {
+std::string ValidateClaims(const Json& changes, const char* typ = "JWT") {
   Json claims = test::GoodClaims(Setting());
   claims.update(changes);
-  return Judge(test::Signed(test::NewKey("RSA-2048"),
-                            {{"alg", "RS256"}, {"kid", "k1"}, {"typ", typ}}, claims));
+  return Validate(test::Signed(test::NewKey("RSA-2048"),
+                               {{"alg", "RS256"}, {"kid", "k1"}, {"typ", typ}}, claims));
 }
 
 TEST(ClientAssertion, EveryHostileOneIsRefusedWithItsReasonAndTheGoodOneIsTaken) {
-  EXPECT_EQ(Judge(test::GoodAssertion(Setting())), "");
+  EXPECT_EQ(Validate(test::GoodAssertion(Setting())), "");
   const auto hostile = test::HostileAssertions(Setting());
   std::set<std::string> names;
   for (const test::HostileToken& token : hostile) {
     names.insert(token.name);
-    EXPECT_NE(Judge(token.token), "") << token.name;
+    EXPECT_NE(Validate(token.token), "") << token.name;
   }
   EXPECT_GE(names.size(), 64U);
 }
@@ -65,7 +65,7 @@ TEST(ClientAssertion, EveryHostileOneIsRefusedWithItsReasonAndTheGoodOneIsTaken)
 TEST(ClientAssertion, AHostileSignatureIsRefusedForAKeyOfItsOwnAlgorithmToo) {
   for (const char* type : {"P-256", "Ed25519"}) {
     for (const test::HostileToken& token : test::HostileAssertions(Setting())) {
-      EXPECT_NE(Judge(token.token, type), "") << type << " " << token.name;
+      EXPECT_NE(Validate(token.token, type), "") << type << " " << token.name;
     }
   }
 }
@@ -75,38 +75,38 @@ TEST(ClientAssertion, EachKeyTypeSignsOneThatIsTakenWithAKidAndWithout) {
        {std::pair("RSA-2048", "RS256"), std::pair("RSA-2048", "PS256"), std::pair("P-256", "ES256"),
         std::pair("Ed25519", "EdDSA"), std::pair("Ed25519", "Ed25519")}) {
     Json header{{"alg", alg}};
-    EXPECT_EQ(Judge(test::Signed(test::NewKey(type), header, test::GoodClaims(Setting())), type),
+    EXPECT_EQ(Validate(test::Signed(test::NewKey(type), header, test::GoodClaims(Setting())), type),
               "")
         << alg;
     header["kid"] = "k1";
-    EXPECT_EQ(Judge(test::Signed(test::NewKey(type), header, test::GoodClaims(Setting())), type),
+    EXPECT_EQ(Validate(test::Signed(test::NewKey(type), header, test::GoodClaims(Setting())), type),
               "")
         << alg;
   }
 }
 
 TEST(ClientAssertion, TheAudienceIsTheIssuerOrTheEndpointAndNothingElse) {
-  EXPECT_EQ(JudgeClaims({{"aud", Setting().endpoint}}), "");
-  EXPECT_EQ(JudgeClaims({{"aud", Json::array({Setting().issuer})}}), "");
-  EXPECT_EQ(JudgeClaims(Json::object(), "client-authentication+jwt"), "");
-  EXPECT_NE(JudgeClaims({{"aud", Setting().endpoint}}, "client-authentication+jwt"), "");
-  EXPECT_NE(JudgeClaims({{"aud", Json::array({Setting().issuer})}}, "client-authentication+jwt"),
+  EXPECT_EQ(ValidateClaims({{"aud", Setting().endpoint}}), "");
+  EXPECT_EQ(ValidateClaims({{"aud", Json::array({Setting().issuer})}}), "");
+  EXPECT_EQ(ValidateClaims(Json::object(), "client-authentication+jwt"), "");
+  EXPECT_NE(ValidateClaims({{"aud", Setting().endpoint}}, "client-authentication+jwt"), "");
+  EXPECT_NE(ValidateClaims({{"aud", Json::array({Setting().issuer})}}, "client-authentication+jwt"),
             "");
   for (const Json& bad :
        {Json(Setting().issuer + "/"), Json(Json::array()), Json(1), Json(nullptr)}) {
-    EXPECT_NE(JudgeClaims({{"aud", bad}}), "") << bad;
+    EXPECT_NE(ValidateClaims({{"aud", bad}}), "") << bad;
   }
 }
 
-TEST(ClientAssertion, TimesAreJudgedWithTheSkewAndAreFiniteNumbers) {
-  EXPECT_EQ(JudgeClaims({{"exp", kNow + 3660}}), "");
-  EXPECT_NE(JudgeClaims({{"exp", kNow + 3662}}), "");
-  EXPECT_EQ(JudgeClaims({{"exp", kNow - 59}}), "");
-  EXPECT_NE(JudgeClaims({{"exp", kNow - 60}}), "");
-  EXPECT_EQ(JudgeClaims({{"exp", kNow + 10.5}, {"nbf", kNow + 60}, {"iat", 0}}), "");
+TEST(ClientAssertion, TimesAreCheckedWithTheSkewAndAreFiniteNumbers) {
+  EXPECT_EQ(ValidateClaims({{"exp", kNow + 3660}}), "");
+  EXPECT_NE(ValidateClaims({{"exp", kNow + 3662}}), "");
+  EXPECT_EQ(ValidateClaims({{"exp", kNow - 59}}), "");
+  EXPECT_NE(ValidateClaims({{"exp", kNow - 60}}), "");
+  EXPECT_EQ(ValidateClaims({{"exp", kNow + 10.5}, {"nbf", kNow + 60}, {"iat", 0}}), "");
   for (const Json& bad : {Json("soon"), Json(-1), Json(1e300), Json(true), Json(nullptr)}) {
-    EXPECT_NE(JudgeClaims({{"exp", bad}}), "") << bad;
-    EXPECT_NE(JudgeClaims({{"iat", bad}}), "") << bad;
+    EXPECT_NE(ValidateClaims({{"exp", bad}}), "") << bad;
+    EXPECT_NE(ValidateClaims({{"iat", bad}}), "") << bad;
   }
 }
 
@@ -115,12 +115,12 @@ TEST(ClientAssertion, TheJtiIsKeptAsLongAsTheAssertionCouldBeSentAgain) {
   const Jwt& jwt = std::get<Jwt>(parsed);
   const AssertionRules rules{
       Setting().issuer, Setting().endpoint, {.lifetime_max = seconds(3600), .skew = seconds(60)}};
-  const auto judged = ValidateAssertion(jwt, *ClaimedClient(jwt), rules,
-                                        base::Timestamp(std::chrono::seconds(kNow)));
-  EXPECT_EQ(std::get<Assertion>(judged).forget_at,
+  const auto validated = ValidateAssertion(jwt, *ClaimedClient(jwt), rules,
+                                           base::Timestamp(std::chrono::seconds(kNow)));
+  EXPECT_EQ(std::get<Assertion>(validated).forget_at,
             base::Timestamp(std::chrono::seconds(kNow + 300 + 60)));
   for (const Json& bad : {Json(""), Json(std::string(256, 'j')), Json(7)}) {
-    EXPECT_NE(JudgeClaims({{"jti", bad}}), "") << bad;
+    EXPECT_NE(ValidateClaims({{"jti", bad}}), "") << bad;
   }
 }
 

@@ -97,7 +97,7 @@ TEST(WhenToFetch, FreshKeysServeAndAnUnknownKeyIsLookedForAtMostEveryThirtySecon
   EXPECT_EQ(Decide(true, seconds(601), seconds(1)), FetchDecision::kUseStale);
 }
 
-TEST(WhenToFetch, WhoHasNothingToJudgeByWaitsForAFetchThatIsUnderWay) {
+TEST(WhenToFetch, WhoHasNothingToCheckByWaitsForAFetchThatIsUnderWay) {
   const base::Timestamp now(std::chrono::hours(500'000));
   KeyCache cache{true, now - seconds(60), now - seconds(1), true};
   EXPECT_EQ(WhenToFetch(cache, true, kRules, now), FetchDecision::kUse);

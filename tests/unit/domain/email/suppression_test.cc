@@ -81,7 +81,7 @@ Person Ann() {
   return person;
 }
 
-FoundAddress Judged(const char* address, AddressStatus status, const char* reason, bool stated) {
+FoundAddress Verified(const char* address, AddressStatus status, const char* reason, bool stated) {
   FoundAddress found;
   found.candidate.address = address;
   found.candidate.status = status;
@@ -95,9 +95,9 @@ FoundAddress Judged(const char* address, AddressStatus status, const char* reaso
 
 TEST(FindLesson, AVerdictThatMayBeReliedOnBecomesAFact) {
   const auto lesson = LessonOf(base::Uuid(), Ann(),
-                               {Judged("Ann@acme.com", AddressStatus::kOk, "", true),
-                                Judged("b@acme.com", AddressStatus::kNotFound, "refused", false),
-                                Judged("c@acme.com", AddressStatus::kUnknown, "timeout", true)},
+                               {Verified("Ann@acme.com", AddressStatus::kOk, "", true),
+                                Verified("b@acme.com", AddressStatus::kNotFound, "refused", false),
+                                Verified("c@acme.com", AddressStatus::kUnknown, "timeout", true)},
                                base::Timestamp());
   ASSERT_EQ(lesson.facts.size(), 2U);
   EXPECT_EQ(lesson.facts[0].address, "ann@acme.com");
@@ -107,14 +107,14 @@ TEST(FindLesson, AVerdictThatMayBeReliedOnBecomesAFact) {
 }
 
 TEST(FindLesson, ANameHitsOrMissesAPatternOnce) {
-  auto miss = Judged("a@acme.com", AddressStatus::kNotFound, "refused", false);
+  auto miss = Verified("a@acme.com", AddressStatus::kNotFound, "refused", false);
   miss.candidate.pattern = AddressPattern::kFLast;
-  auto second = Judged("b@acme.com", AddressStatus::kNotFound, "refused", false);
+  auto second = Verified("b@acme.com", AddressStatus::kNotFound, "refused", false);
   second.candidate.pattern = AddressPattern::kFLast;
   const auto lesson =
       LessonOf(base::Uuid(), Ann(),
-               {miss, second, Judged("ann.example@acme.com", AddressStatus::kOk, "", true),
-                Judged("ann@other.com", AddressStatus::kOk, "", true)},
+               {miss, second, Verified("ann.example@acme.com", AddressStatus::kOk, "", true),
+                Verified("ann@other.com", AddressStatus::kOk, "", true)},
                base::Timestamp());
   ASSERT_EQ(lesson.patterns.size(), 2U);
   EXPECT_EQ(lesson.patterns[0].pattern, AddressPattern::kFirstDotLast);
@@ -145,15 +145,15 @@ TEST(FindLesson, TheDomainOfACompanyIsTheOneThatLeadsAgreeOn) {
 }
 
 TEST(FindLesson, WhatIsInventedTeachesNothing) {
-  auto invented = Judged("ann@acme.com", AddressStatus::kOk, "", true);
+  auto invented = Verified("ann@acme.com", AddressStatus::kOk, "", true);
   invented.provider = std::string(kNullProvider);
   const auto lesson = LessonOf(base::Uuid(), Ann(), {invented}, base::Timestamp());
   EXPECT_TRUE(lesson.facts.empty());
   EXPECT_TRUE(lesson.patterns.empty());
 }
 
-TEST(FindLesson, WhatCameFromOwnFactsOrWasNotJudgedTeachesNothing) {
-  auto known = Judged("ann@acme.com", AddressStatus::kOk, "", true);
+TEST(FindLesson, WhatCameFromOwnFactsOrWasNotCheckedTeachesNothing) {
+  auto known = Verified("ann@acme.com", AddressStatus::kOk, "", true);
   known.provider = std::string(kStoreProvider);
   known.check = AddressCheck::kOpen;
   const auto lesson = LessonOf(base::Uuid(), Ann(), {known}, base::Timestamp());

@@ -177,7 +177,7 @@ TEST(DedupeBlock, KeysAreEqualWhereTheCellsAre) {
 
 TEST(EnrichBlock, ABlankDescriptionAsksForNothing) {
   for (const char* name : {"enrich_lead", "enrich_company"}) {
-    const auto fault = FindBlockType(name)->judge(Json{{"struct", {{"job", " \t"}}}});
+    const auto fault = FindBlockType(name)->validate(Json{{"struct", {{"job", " \t"}}}});
     ASSERT_TRUE(fault) << name;
     EXPECT_EQ(fault->type, "string_too_short");
   }

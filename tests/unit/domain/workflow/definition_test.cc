@@ -91,7 +91,7 @@ TEST(WorkflowDefinition, WhatIsStoredReadsBackAsTheSameGraph) {
   EXPECT_THROW(ReadStoredDefinition("{}"), std::invalid_argument);
 }
 
-TEST(WorkflowDefinition, TheShapeIsJudgedFirst) {
+TEST(WorkflowDefinition, TheShapeIsCheckedFirst) {
   EXPECT_THAT(FaultsOf(Json::array()), ElementsAre(R"(dict_type ["d"])"));
   EXPECT_THAT(FaultsOf(Json::object()),
               ElementsAre(R"(missing ["d","blocks"])", R"(missing ["d","edges"])"));
@@ -116,7 +116,7 @@ TEST(WorkflowDefinition, TheShapeIsJudgedFirst) {
               ElementsAre(R"(too_long ["d"])"));
 }
 
-TEST(WorkflowDefinition, NumbersAndBothEndsOfAnEdgeAreJudged) {
+TEST(WorkflowDefinition, NumbersAndBothEndsOfAnEdgeAreChecked) {
   EXPECT_THAT(FaultsOf(Graph({Filter(-1, "low"), Filter(1'000'001, "high")}, Json::array())),
               ElementsAre(R"(greater_than_equal ["d","blocks",0,"sequence_number"])",
                           R"(less_than_equal ["d","blocks",1,"sequence_number"])"));
@@ -142,7 +142,7 @@ TEST(WorkflowDefinition, ADefinitionThatJustFitsReadsBackAfterItWasStored) {
   EXPECT_EQ(DefinitionJson(ReadStoredDefinition(base::DumpJson(stored))), stored);
 }
 
-TEST(WorkflowDefinition, BlocksAreJudgedByTypeIdNumberAndSpecs) {
+TEST(WorkflowDefinition, BlocksAreCheckedByTypeIdNumberAndSpecs) {
   Json wrong_type = Filter(2, "f");
   wrong_type["block_type"] = "enrich";
   Json right_type = Filter(3, "g");
@@ -179,7 +179,7 @@ TEST(WorkflowDefinition, ASourceIsNeededAndOnlyOne) {
       ElementsAre(R"(multiple_sources ["d","blocks",1])"));
 }
 
-TEST(WorkflowDefinition, EveryEdgeIsJudged) {
+TEST(WorkflowDefinition, EveryEdgeIsChecked) {
   Json conditional = Edge("in", "f");
   conditional["condition"] = {{"if", 1}};
   EXPECT_THAT(FaultsOf(Graph({Source(), Filter(2, "f"), Filter(3, "g"), Out(4, "out")},
@@ -212,7 +212,7 @@ TEST(WorkflowDefinition, ABlockThatTakesOtherRowsIsIncompatible) {
             (Json{{"takes", "COMPANY"}, {"given", "LEAD"}, {"from_block_id", "in"}}));
 }
 
-TEST(WorkflowDefinition, AddressesAndSamplesAreJudgedLast) {
+TEST(WorkflowDefinition, AddressesAndSamplesAreCheckedLast) {
   Json out = Out(2, "out");
   out["specs"]["url"] = "ftp://a.example";
   Json in = Source();
@@ -223,7 +223,7 @@ TEST(WorkflowDefinition, AddressesAndSamplesAreJudgedLast) {
                           R"(invalid_url ["d","blocks",1,"specs","url"])"));
 }
 
-TEST(WorkflowDefinition, AProviderIsJudgedWhereItIsSavedAndNotWhereItIsReadAgain) {
+TEST(WorkflowDefinition, AProviderIsCheckedWhereItIsSavedAndNotWhereItIsReadAgain) {
   const Json graph = Graph(
       Json::array({Source(), Block(2, "find_email", "f", {{"providers", Json::array({"gone"})}})}),
       Json::array({Edge("in", "f")}));

@@ -25,15 +25,15 @@ GivenLink Given() {
   return Split(DownloadPath(kFile, kNow + kDownloadLifetime, kKey));
 }
 
-LinkCheck Judge(const GivenLink& link, std::chrono::seconds later = {}) {
+LinkCheck Validate(const GivenLink& link, std::chrono::seconds later = {}) {
   return VerifyLink(link, {kKey}, kNow + later);
 }
 
 TEST(DownloadLink, IsServedFor899SecondsAndRefusedAfter901) {
-  const LinkCheck taken = Judge(Given(), std::chrono::seconds(899));
+  const LinkCheck taken = Validate(Given(), std::chrono::seconds(899));
   ASSERT_TRUE(std::holds_alternative<LinkTaken>(taken));
   EXPECT_EQ(std::get<LinkTaken>(taken).file, kFile);
-  EXPECT_EQ(Judge(Given(), std::chrono::seconds(901)), LinkCheck(LinkRefused::kExpired));
+  EXPECT_EQ(Validate(Given(), std::chrono::seconds(901)), LinkCheck(LinkRefused::kExpired));
 }
 
 TEST(DownloadLink, AnyCharacterThatIsChangedMakesItInvalid) {
@@ -44,7 +44,7 @@ TEST(DownloadLink, AnyCharacterThatIsChangedMakesItInvalid) {
       GivenLink changed = given;
       char& c = (changed.*part)[i];
       c = c == '7' ? '8' : '7';
-      EXPECT_EQ(Judge(changed), LinkCheck(LinkRefused::kInvalid)) << (changed.*part);
+      EXPECT_EQ(Validate(changed), LinkCheck(LinkRefused::kInvalid)) << (changed.*part);
     }
   };
   each(&GivenLink::run_id);
@@ -54,18 +54,18 @@ TEST(DownloadLink, AnyCharacterThatIsChangedMakesItInvalid) {
       GivenLink changed = given;
       char& c = (*(changed.*part))[i];
       c = c == '7' ? '8' : '7';
-      EXPECT_EQ(Judge(changed), LinkCheck(LinkRefused::kInvalid)) << *(changed.*part);
+      EXPECT_EQ(Validate(changed), LinkCheck(LinkRefused::kInvalid)) << *(changed.*part);
     }
     GivenLink without = given;
     (without.*part).reset();
-    EXPECT_EQ(Judge(without), LinkCheck(LinkRefused::kInvalid));
+    EXPECT_EQ(Validate(without), LinkCheck(LinkRefused::kInvalid));
   }
   GivenLink upper = given;
   for (char& c : upper.run_id) c = static_cast<char>(std::toupper(c));
-  EXPECT_EQ(Judge(upper), LinkCheck(LinkRefused::kInvalid)) << "an id has one spelling here";
+  EXPECT_EQ(Validate(upper), LinkCheck(LinkRefused::kInvalid)) << "an id has one spelling here";
   GivenLink other = given;
   other.file = "3.ndjson";
-  EXPECT_EQ(Judge(other), LinkCheck(LinkRefused::kInvalid));
+  EXPECT_EQ(Validate(other), LinkCheck(LinkRefused::kInvalid));
 }
 
 TEST(DownloadLink, FormerKeysVerify) {

@@ -19,7 +19,7 @@ Json Specs(const Json& changes = Json::object()) {
   return specs;
 }
 
-ValidationFaults Judge(Json* specs) {
+ValidationFaults Validate(Json* specs) {
   const DefinitionRules rules{[](const std::string& url) -> std::optional<std::string> {
                                 if (url.starts_with("http")) return std::nullopt;
                                 return "no address";
@@ -30,17 +30,17 @@ ValidationFaults Judge(Json* specs) {
 
 std::string FaultOf(const Json& changes) {
   Json specs = Specs(changes);
-  const auto faults = Judge(&specs);
+  const auto faults = Validate(&specs);
   return faults.empty() ? "" : faults.front().type + " " + base::DumpJson(faults.front().loc);
 }
 
 Json Whole(const Json& changes = Json::object()) {
   Json specs = Specs(changes);
-  EXPECT_TRUE(Judge(&specs).empty());
+  EXPECT_TRUE(Validate(&specs).empty());
   return specs;
 }
 
-TEST(MonitorBlock, ItsSpecsAreJudgedByTheRulesOfMonitors) {
+TEST(MonitorBlock, ItsSpecsAreCheckedByTheRulesOfMonitors) {
   EXPECT_EQ(FaultOf({}), "");
   for (const char* frequency : {"1h", "30d", "4w", "5m", "36h"}) {
     EXPECT_EQ(FaultOf({{"frequency", frequency}}), "") << frequency;

@@ -41,7 +41,7 @@ class VerdictTest : public testing::Test {
   }
 
   Verdict Check(const ProbeResult& result) {
-    Verdict verdict = Judge(watched_, rules_, row_, result);
+    Verdict verdict = DecideVerdict(watched_, rules_, row_, result);
     if (verdict.row_changed) {
       if (verdict.baseline) row_.baseline = *verdict.baseline;
       if (verdict.known) row_.known = *verdict.known;
@@ -508,7 +508,7 @@ TEST(Verdict, AFieldThatCannotBeReadIsToldAndNoChange) {
   seen.fields["b"].value = base::Json("3");
   seen.unread["a"] = {"bad_selector", "It is none.", false, {}};
   seen.unread["c"] = {"bad_content", "No JSON.", false, {}};
-  const Verdict verdict = Judge(watched, {1, 1}, before, seen);
+  const Verdict verdict = DecideVerdict(watched, {1, 1}, before, seen);
   EXPECT_EQ(verdict.outcome, domain::Outcome::kChanged);
   ASSERT_EQ(verdict.changes.size(), 1U);
   EXPECT_EQ(verdict.changes[0].field, "b");
@@ -522,9 +522,9 @@ TEST(Verdict, FieldsThatNeverHadAValueAreCounted) {
   before.baseline = base::Json{{"b", "1"}, {"a", nullptr}};
   Observation seen;
   for (const char* name : {"a", "b", "c"}) seen.fields[name].value = base::Json(nullptr);
-  EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 2);
+  EXPECT_EQ(DecideVerdict(watched, {1, 2}, before, seen).never_observed, 2);
   seen.fields["c"].value = base::Json("now");
-  EXPECT_EQ(Judge(watched, {1, 2}, before, seen).never_observed, 1);
+  EXPECT_EQ(DecideVerdict(watched, {1, 2}, before, seen).never_observed, 1);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST_F(JobRoom, G11_WhatIsHeldIsCountedInBytesByOrganisationOverAllLanes) {
   EXPECT_EQ(holdings.bytes_held(), ten + 2);
 }
 
-// Four organisations with endless work, in parts of sixteen rows beside four slots: most walks find
+// Four organisations with endless work, in parts of sixteen rows beside four slots: most scans find
 // no room.
 TEST_F(JobRoom, G10_OrganisationsTakeEvenTurnsWhereTheirPartsAreLargerThanWhatIsFree) {
   const config::JobsConfig config = Slots(4);

@@ -26,7 +26,7 @@ using test::Spec;
 
 class WebProbeTest : public ::testing::Test {
  protected:
-  // `allow_local`: whether the probe's own judgement lets the loopback interface through.
+  // `allow_local`: whether the probe's own check lets the loopback interface through.
   std::unique_ptr<test::Rig> Rig(bool allow_local = true) {
     policy_ = std::make_unique<net::AddressPolicy>(
         allow_local ? std::vector<std::string>{"127.0.0.0/8"} : std::vector<std::string>{});
@@ -249,7 +249,7 @@ TEST_F(WebProbeTest, APageThatIsToBeActedOnIsNotReadWithoutABrowser) {
   EXPECT_TRUE(site.requests().empty());
 }
 
-TEST_F(WebProbeTest, G9EveryHopIsJudged) {
+TEST_F(WebProbeTest, G9EveryHopIsChecked) {
   Site site([](const ServerRequest& request) {
     if (request.path == "/private") return To("http://10.0.0.1/");
     if (request.path == "/decimal") return To("//2886729729/x");
@@ -264,7 +264,7 @@ TEST_F(WebProbeTest, G9EveryHopIsJudged) {
   }
 }
 
-TEST_F(WebProbeTest, G9TheFirstAddressIsJudged) {
+TEST_F(WebProbeTest, G9TheFirstAddressIsChecked) {
   Site site([](const ServerRequest&) { return Html("<p>inside</p>"); });
   const auto rig = Rig(false);
   const auto result = rig->Check(Request(Spec({{"p", "css:p"}}), {{"url", site.Url()}}));

@@ -173,7 +173,7 @@ TEST(RecipeAnswers, AStatusThatIsNotNamedIsUnknownAndSoIsAnOkThatIsNotTrusted) {
   EXPECT_EQ(status_of(doubted, R"("valid")"), domain::AddressStatus::kUnknown);
 }
 
-TEST(RecipeAnswers, AMissingValueIsNothingAndNothingIsJudgedBeforeAFailure) {
+TEST(RecipeAnswers, AMissingValueIsNothingAndNothingIsCheckedBeforeAFailure) {
   EXPECT_TRUE(IsNothing(Read(Finder(), 404)));
   EXPECT_TRUE(IsNothing(Read(Finder(), 200, R"({"data": {}})")));
   EXPECT_TRUE(IsNothing(Read(Finder(), 200, R"({"data": {"email": "no address"}})")));

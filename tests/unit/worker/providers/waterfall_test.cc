@@ -121,7 +121,7 @@ FoundAddress Guess(const std::string& address, PatternSeen pattern = PatternSeen
   guess.candidate.seen = pattern;
   return guess;
 }
-void Judge(FoundAddress* address, domain::Verdict verdict, domain::VerdictReason reason) {
+void Validate(FoundAddress* address, domain::Verdict verdict, domain::VerdictReason reason) {
   domain::ApplyVerdict({verdict, reason, {}, {}}, address);
 }
 std::vector<std::size_t> VerifiedNext(const std::vector<FoundAddress>& seen) {
@@ -145,7 +145,7 @@ TEST(Waterfall, OfALearnedPatternTheFirstRenderingIsAskedAlone) {
   std::vector<FoundAddress> guesses = {Guess("a@x.org", kLearned), Guess("b@x.org", kLearned),
                                        Guess("c@x.org", kLearned)};
   EXPECT_EQ(VerifiedNext(guesses), std::vector<std::size_t>{0});
-  Judge(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  Validate(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
   EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2}));
 }
 
@@ -153,19 +153,19 @@ TEST(Waterfall, AGuessOfThePatternThatTheDomainHasShownIsAskedAloneAndFirst) {
   std::vector<FoundAddress> guesses = {Guess("a@x.org", PatternSeen::kHit), Guess("b@x.org"),
                                        Guess("c@x.org", PatternSeen::kHit), Guess("d@x.org")};
   EXPECT_EQ(VerifiedNext(guesses), std::vector<std::size_t>{0});
-  Judge(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  Validate(&guesses[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
   EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2, 3}));
-  Judge(&guesses[0], domain::Verdict::kOk, domain::VerdictReason::kNone);
+  Validate(&guesses[0], domain::Verdict::kOk, domain::VerdictReason::kNone);
   EXPECT_TRUE(VerifiedNext(guesses).empty()) << "it answered";
 }
 
 TEST(Waterfall, OncePermitsAreUsedUpNoFurtherGuessIsAskedAbout) {
   std::vector<FoundAddress> guesses = {Guess("a@x.org"), Guess("b@x.org"), Guess("c@x.org"),
                                        Guess("d@x.org")};
-  Judge(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kRate);
+  Validate(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kRate);
   guesses[0].check = domain::AddressCheck::kLater;
   EXPECT_TRUE(VerifiedNext(guesses).empty());
-  Judge(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kGreylisted);
+  Validate(&guesses[0], domain::Verdict::kUnknown, domain::VerdictReason::kGreylisted);
   guesses[0].check = domain::AddressCheck::kLater;
   EXPECT_EQ(VerifiedNext(guesses), (std::vector<std::size_t>{1, 2, 3}));
 }
@@ -173,7 +173,7 @@ TEST(Waterfall, OncePermitsAreUsedUpNoFurtherGuessIsAskedAbout) {
 TEST(Waterfall, ALeadThatHasWaitedGuessesAnewButForWhatAServerSaid) {
   std::vector<FoundAddress> seen = {Seen("s@x.org", AddressStatus::kUnknown), Guess("a@x.org"),
                                     Guess("b@x.org"), Guess("c@x.org")};
-  Judge(&seen[1], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  Validate(&seen[1], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
   seen[2].attempts = 1;
   std::vector<Try> tries = {Tried(0, TryOutcome::kFound), Tried(1, TryOutcome::kFound)};
   ReplanGuesses(0, &tries, &seen);
@@ -195,11 +195,11 @@ TEST(Waterfall, WhatSaidLaterIsWaitedForWhenNothingElseIsLeft) {
 
 TEST(Waterfall, GuessesThatSayNothingAreDropped) {
   std::vector<FoundAddress> seen = {Guess("a@x.org"), Guess("b@x.org"), Guess("c@x.org")};
-  Judge(&seen[0], domain::Verdict::kUnknown, domain::VerdictReason::kRefusedUnclear);
+  Validate(&seen[0], domain::Verdict::kUnknown, domain::VerdictReason::kRefusedUnclear);
   DropGuesses(Verifying::kYes, &seen);
   EXPECT_EQ(seen.size(), 3U) << "that is about one address";
-  Judge(&seen[1], domain::Verdict::kUnknown, domain::VerdictReason::kPolicy);
-  Judge(&seen[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
+  Validate(&seen[1], domain::Verdict::kUnknown, domain::VerdictReason::kPolicy);
+  Validate(&seen[0], domain::Verdict::kRefused, domain::VerdictReason::kRefused);
   DropGuesses(Verifying::kYes, &seen);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[1].candidate.address, "b@x.org");
@@ -228,7 +228,7 @@ class Play {
   void Run() {
     for (int steps = 0; steps < 100; ++steps) {
       const Step step = NextStep(providers_, tries_, seen_, left_);
-      if (const auto* end = std::get_if<End>(&step)) return Judge(end->end);
+      if (const auto* end = std::get_if<End>(&step)) return Validate(end->end);
       ASSERT_FALSE(IsOk()) << "an OK ends it";
       Answer(std::get<AskProvider>(step));
     }
@@ -268,7 +268,7 @@ class Play {
     AddCandidates(tries_.back().shown.provider, candidates, 16, &seen_);
   }
 
-  void Judge(FindEnd end) {
+  void Validate(FindEnd end) {
     std::vector<domain::ProviderTry> tries;
     for (const Try& one : tries_) tries.push_back(one.shown);
     const domain::Found found = domain::DecideFound(seen_, tries, end);

@@ -96,7 +96,7 @@ class DnsVerifierTest : public testing::Test {
   std::unique_ptr<DnsVerifier> verifier_;
 };
 
-TEST_F(DnsVerifierTest, WhatNoServerCanHaveIsRefusedAndNothingElseIsJudged) {
+TEST_F(DnsVerifierTest, WhatNoServerCanHaveIsRefusedAndNothingElseIsChecked) {
   EXPECT_EQ(Ask("ann@mail.test"), "UNKNOWN not_verified");
   EXPECT_EQ(Ask("ann@host.test"), "UNKNOWN not_verified") << "its own host takes its mail";
   EXPECT_EQ(Ask("ann@null.test"), "NOT_FOUND null_mx");

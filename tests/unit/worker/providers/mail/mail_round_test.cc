@@ -68,7 +68,7 @@ TEST(MailRounds, KeepPlacesForTheControlAndPostmaster) {
   EXPECT_EQ(one.End().carried, std::vector<MailBatch::AskId>{1});
 }
 
-TEST(MailRounds, ACarriedAddressIsJudgedByTheControlOfTheNextConnection) {
+TEST(MailRounds, ACarriedAddressIsCheckedByTheControlOfTheNextConnection) {
   MailBatch batch = Batch(1);
   batch.Carry(7);
   EXPECT_FALSE(batch.HasRoom());

@@ -73,7 +73,7 @@ TEST(ReplyClasses, ABare452IsAboutTheConnectionOnlyAfterAnAcceptedRecipient) {
   EXPECT_EQ(Recipient(452), ReplyClass::kGreylisted);
 }
 
-TEST(Judge, TheDnsDecidesFirst) {
+TEST(DecideAddress, TheDnsDecidesFirst) {
   AddressFacts facts = Replied(ReplyClass::kAccepted);
   facts.control = ReplyClass::kUnknownMailbox;
   EXPECT_EQ(CheckAddress(facts).verdict, Verdict::kOk);
@@ -88,7 +88,7 @@ TEST(Judge, TheDnsDecidesFirst) {
   EXPECT_EQ(CheckAddress(facts).reason, Reason::kInvalidAddress);
 }
 
-TEST(Judge, AnAcceptedAddressIsOkOnlyBesideARefusedControl) {
+TEST(DecideAddress, AnAcceptedAddressIsOkOnlyBesideARefusedControl) {
   AddressFacts facts = Replied(ReplyClass::kAccepted);
   EXPECT_EQ(CheckAddress(facts).reason, Reason::kCatchAllUnproven);
   facts.control = ReplyClass::kAccepted;
@@ -101,7 +101,7 @@ TEST(Judge, AnAcceptedAddressIsOkOnlyBesideARefusedControl) {
   EXPECT_EQ(CheckAddress(facts).reason, Reason::kCatchAllUnproven);
 }
 
-TEST(Judge, ABareRefusalNeedsAWitness) {
+TEST(DecideAddress, ABareRefusalNeedsAWitness) {
   AddressFacts facts = Replied(ReplyClass::kBareRefusal);
   facts.control_witness = true;  // postmaster proves the control alone
   EXPECT_EQ(CheckAddress(facts).reason, Reason::kRefusedUnclear);
@@ -109,7 +109,7 @@ TEST(Judge, ABareRefusalNeedsAWitness) {
   EXPECT_EQ(CheckAddress(facts).verdict, Verdict::kRefused);
 }
 
-TEST(Judge, GreylistsAreTriedAgainAfterTenTwentyAndFortyMinutes) {
+TEST(DecideAddress, GreylistsAreTriedAgainAfterTenTwentyAndFortyMinutes) {
   using std::chrono::minutes;
   const AddressFacts facts = Replied(ReplyClass::kGreylisted);
   EXPECT_EQ(GreylistWait(facts, 0), minutes(10));
@@ -122,7 +122,7 @@ TEST(Judge, GreylistsAreTriedAgainAfterTenTwentyAndFortyMinutes) {
   EXPECT_EQ(GreylistWait(control, 0), minutes(10));
 }
 
-TEST(Judge, OverRandomFactsNothingIsOkWithoutARefusedControlAndPolicyIsNeverARefusal) {
+TEST(DecideAddress, OverRandomFactsNothingIsOkWithoutARefusedControlAndPolicyIsNeverARefusal) {
   std::mt19937 random(7);
   const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
   for (int i = 0; i < 200'000; ++i) {
