@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "config/lookup_config.h"
+
 namespace vedette::config {
 namespace {
 
@@ -41,9 +43,12 @@ constexpr Values kText{Kind::kText};
 constexpr Values kNonEmptyText{Kind::kNonEmptyText};
 constexpr Values kTexts{Kind::kTexts};
 constexpr Values kOptionalUrl{Kind::kOptionalUrl};
+constexpr Values kOptionalAddress{Kind::kOptionalAddress};
 constexpr Values kProviderIds{Kind::kProviderIds};
 constexpr Values kDomains{Kind::kDomains};
 constexpr Values kSecretText = Secret(Kind::kText);
+// Fewer than a connection takes for one address would be none.
+constexpr Values kRecipients = Whole(1 + kSmtpRecipientsReserved, 1000 * kMillion);
 constexpr std::string_view kAnswerFormats = "json_schema, json_object, text";
 constexpr std::string_view kTokensMaxFields = "max_tokens, max_completion_tokens";
 
@@ -257,10 +262,10 @@ void AddLookups(Config& c, std::vector<Key>* table) {
        {"mail_from", &c.smtp.mail_from, kText},
        {"port", &c.smtp.port, Whole(1, 65'535)},
        {"proxy", &c.smtp.proxy, kText},
-       {"public_address", &c.smtp.public_address, kText},
-       {"per_domain_hour", &c.smtp.per_domain_hour, Whole(1, 1000 * kMillion)},
-       {"per_class_minute", &c.smtp.per_class_minute, Whole(1, 1000 * kMillion)},
-       {"per_day", &c.smtp.per_day, Whole(1, 1000 * kMillion)},
+       {"public_address", &c.smtp.public_address, kOptionalAddress},
+       {"per_domain_hour", &c.smtp.per_domain_hour, kRecipients},
+       {"per_class_minute", &c.smtp.per_class_minute, kRecipients},
+       {"per_day", &c.smtp.per_day, kRecipients},
        {"doctor_domains", &c.smtp.doctor_domains, kDomains},
        {"doctor_lists", &c.smtp.doctor_lists, kDomains}});
 }

@@ -54,12 +54,13 @@ struct Values {
     kChoice,         // one of `choices`
     kListenAddress,  // host:port
     kOptionalListenAddress,
-    kDatabaseUrl,     // of PostgreSQL: postgresql://..., or words such as "host=db dbname=vedette"
-    kOptionalUrl,     // http or https, or empty
-    kOptionalIssuer,  // a URL without a slash at its end, or empty
-    kOptionalCell,    // the id of a cell, or empty
-    kOptionalKey,     // 32 bytes from 64 hexadecimal digits, or empty
-    kCharge,          // one of `choices`, as a rule
+    kDatabaseUrl,      // of PostgreSQL: postgresql://..., or words such as "host=db dbname=vedette"
+    kOptionalUrl,      // http or https, or empty
+    kOptionalIssuer,   // a URL without a slash at its end, or empty
+    kOptionalAddress,  // of IPv4 or IPv6, or empty
+    kOptionalCell,     // the id of a cell, or empty
+    kOptionalKey,      // 32 bytes from 64 hexadecimal digits, or empty
+    kCharge,           // one of `choices`, as a rule
     // Lists: of strings in TOML, separated by commas (or, in a secret's file, by lines) in plain
     // text.
     kKeyList,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Keys of [lookups], [age], [email], [email.smtp], [providers] and [investigations].
@@ -72,14 +73,27 @@ struct MailDomainsConfig {
   bool operator==(const MailDomainsConfig&) const = default;
 };
 
+// The recipients of a connection beside its addresses: one that should not exist, and postmaster.
+inline constexpr int kSmtpRecipientsReserved = 2;
+
+// A proxy, by its address.
+struct SocksProxy {
+  std::string address;  // without brackets
+  int port = 0;
+
+  // Reads "socks5://ADDRESS:PORT", of which an address of IPv6 is in brackets. Empty for anything
+  // else: a name, which would have to be looked up, and credentials among it.
+  static std::optional<SocksProxy> Parse(std::string_view text);
+};
+
 // How this process asks mail servers about addresses (docs/email.md).
 struct SmtpConfig {
   std::string hello_name;  // of EHLO; empty: this process verifies nothing
   std::string mail_from;   // empty: postmaster@hello_name
   int port;
-  std::string proxy;           // socks5://host:port; empty: none
+  std::string proxy;           // as SocksProxy::Parse reads it; empty: none
   std::string public_address;  // behind NAT; empty: the one that the system leaves by
-  // RCPT commands of the whole fleet.
+  // RCPT commands of the whole fleet. Each is enough for one address and what is asked beside it.
   int per_domain_hour;
   int per_class_minute;
   int per_day;

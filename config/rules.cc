@@ -141,8 +141,11 @@ void ValidateSmtp(const Config& config) {
                     "verifies addresses",
                     verifier));
   }
-  if (!smtp.proxy.empty() && !smtp.proxy.starts_with("socks5://")) {
-    Fail(fmt::format("[email.smtp] proxy = \"{}\": must be socks5://host:port", smtp.proxy));
+  if (!smtp.proxy.empty() && !SocksProxy::Parse(smtp.proxy)) {
+    // Without the value, in which somebody may have put a password.
+    Fail(
+        "[email.smtp] proxy: must be socks5://ADDRESS:PORT, with an IP address and without "
+        "credentials");
   }
   if (!smtp.mail_from.empty() && !domain::ParseAddress(smtp.mail_from)) {
     Fail(fmt::format("[email.smtp] mail_from = \"{}\": must be an address", smtp.mail_from));

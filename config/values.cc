@@ -12,6 +12,7 @@
 
 #include "base/crypto.h"
 #include "base/text.h"
+#include "config/lookup_config.h"
 #include "domain/auth/cell.h"
 #include "domain/email/address.h"
 #include "domain/monitor/timetable.h"
@@ -75,6 +76,7 @@ std::optional<std::vector<std::string>> ReadList(const RawValue& raw) {
 // The bits of an address in canonical form; 0 for anything else.
 int AddressBits(const std::string& text) {
   std::array<unsigned char, 16> bytes;
+  if (text.find('\0') != std::string::npos) return 0;
   if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return 32;
   if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return 128;
   return 0;
@@ -143,6 +145,8 @@ bool IsTextOf(const Values& values, std::string_view text) {
       return IsUrlOrEmpty(text);
     case Values::Kind::kOptionalIssuer:
       return IsUrlOrEmpty(text) && !text.ends_with('/');
+    case Values::Kind::kOptionalAddress:
+      return text.empty() || AddressBits(std::string(text)) != 0;
     case Values::Kind::kOptionalCell:
       return text.empty() || domain::IsCellId(text);
     case Values::Kind::kProviderIds:
@@ -390,6 +394,8 @@ std::string Allowed(const Values& values, const Field& field) {
       return "an http or https URL, or empty";
     case Values::Kind::kOptionalIssuer:
       return "an http or https URL without a slash at its end, or empty";
+    case Values::Kind::kOptionalAddress:
+      return "an address, such as 203.0.113.7, or empty";
     case Values::Kind::kOptionalCell:
       return fmt::format("1 to {} lower-case letters and digits, or empty", domain::kCellCharsMax);
     case Values::Kind::kOptionalKey:
@@ -415,6 +421,19 @@ std::string Allowed(const Values& values, const Field& field) {
           fmt::join(kFaultPoints, ", "));
   }
   return "";
+}
+
+std::optional<SocksProxy> SocksProxy::Parse(std::string_view text) {
+  constexpr std::string_view kScheme = "socks5://";
+  if (!text.starts_with(kScheme)) return std::nullopt;
+  text.remove_prefix(kScheme.size());
+  if (!IsHostPort(text, 1)) return std::nullopt;
+  const std::size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon);
+  const bool is_v6 = host.front() == '[';
+  if (is_v6) host = host.substr(1, host.size() - 2);
+  SocksProxy proxy{std::string(host), *ParseNumber<int>(text.substr(colon + 1))};
+  return AddressBits(proxy.address) == (is_v6 ? 128 : 32) ? std::optional(proxy) : std::nullopt;
 }
 
 bool IsProviderId(std::string_view text) {

@@ -1,7 +1,5 @@
 #include "net/smtp/socks5.h"
 
-#include <charconv>
-
 namespace vedette::net {
 namespace {
 
@@ -13,24 +11,6 @@ constexpr char kName = 3;
 constexpr char kIpV6 = 4;
 
 }  // namespace
-
-std::optional<SocksProxy> SocksProxy::Parse(std::string_view text) {
-  constexpr std::string_view kScheme = "socks5://";
-  if (!text.starts_with(kScheme)) return std::nullopt;
-  text.remove_prefix(kScheme.size());
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  SocksProxy proxy;
-  proxy.host = text.substr(0, colon);
-  if (proxy.host.front() == '[' && proxy.host.back() == ']') {
-    proxy.host = proxy.host.substr(1, proxy.host.size() - 2);
-  }
-  const std::string_view port = text.substr(colon + 1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), proxy.port);
-  if (error != std::errc() || end != port.data() + port.size()) return std::nullopt;
-  if (proxy.port < 1 || proxy.port > 65535) return std::nullopt;
-  return proxy;
-}
 
 std::string Socks5Opening::Greeting() const {
   return {kVersion, 1, kNoAuthentication};

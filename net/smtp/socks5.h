@@ -1,23 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "net/public_address.h"
 
 // SOCKS version 5 (RFC 1928), without authentication, for connections to addresses. The proxy is
 // given the address that was checked, never a name. Pure.
 namespace vedette::net {
-
-struct SocksProxy {
-  std::string host;  // a name or an address
-  int port = 1080;
-
-  // "socks5://host:port". Empty for anything else.
-  static std::optional<SocksProxy> Parse(std::string_view text);
-};
 
 //   greeting sent --method 0--> request sent --success--> open
 //        |                          |

@@ -116,6 +116,32 @@ TEST(Mail, ARelayNeedsWhatMailIsMadeOf) {
               HasSubstr("[api] public_url"));
 }
 
+TEST(Smtp, WhatWouldBeIgnoredIsRefused) {
+  const auto error = [](const std::string& line) { return ErrorOf("[email.smtp]\n" + line); };
+  const auto proxy = SocksProxy::Parse("socks5://[::1]:1080").value();
+  EXPECT_EQ(std::pair(proxy.address, proxy.port), std::pair(std::string("::1"), 1080));
+  for (const char* good : {"", "socks5://192.0.2.7:1080", "socks5://[2001:db8::7]:1"}) {
+    EXPECT_EQ(error("proxy = \"" + std::string(good) + "\"\n"), "no error") << good;
+  }
+  for (const char* bad :
+       {"http://192.0.2.7:1080", "socks5://localhost:9", "socks5://nonsense", "socks5://192.0.2.7",
+        "socks5://192.0.2.7:0", "socks5://::1:1080", "socks5://[192.0.2.7]:1080", "socks5://[]:1",
+        "socks5://user:secret@192.0.2.7:9", "socks5://192.0.2.7:9/"}) {
+    const std::string said = error("proxy = \"" + std::string(bad) + "\"\n");
+    EXPECT_THAT(said, HasSubstr("[email.smtp] proxy")) << bad;
+    EXPECT_THAT(said, testing::Not(HasSubstr("secret")));
+  }
+  EXPECT_EQ(error("public_address = \"2001:db8::7\"\n"), "no error");
+  EXPECT_THAT(error("public_address = \"mx.example\"\n"), HasSubstr("must be an address"));
+}
+
+TEST(Smtp, ABudgetIsEnoughForOneAddressAndWhatIsAskedBesideIt) {
+  for (const std::string key : {"per_domain_hour", "per_class_minute", "per_day"}) {
+    EXPECT_EQ(ErrorOf("[email.smtp]\n" + key + " = 3\n"), "no error");
+    EXPECT_THAT(ErrorOf("[email.smtp]\n" + key + " = 2\n"), HasSubstr("from 3 to")) << key;
+  }
+}
+
 TEST(Cell, AnIdIsShortAndOfLowerCaseLettersAndDigits) {
   for (const char* good : {"", "c2", "eu"}) {
     EXPECT_EQ(ErrorOf("[cell]\nid = \"" + std::string(good) + "\"\n"), "no error");

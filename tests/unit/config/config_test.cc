@@ -191,7 +191,7 @@ TEST(Keys, ThoseOfServersProbesAndRolesSetWhatTheyAreNamedFor) {
   EXPECT_FALSE(c.workflows.csv_formula_guard);
   EXPECT_EQ(c.lookups.minimum_result_age, 18);
   EXPECT_EQ(c.smtp.mail_from, "verify@mx.example");
-  EXPECT_EQ(c.smtp.proxy, "socks5://mx.example:1080");
+  EXPECT_EQ(c.smtp.proxy, "socks5://192.0.2.7:1080");
   EXPECT_EQ(c.smtp.per_day, 1005);
 }
 
@@ -245,10 +245,11 @@ const std::vector<std::string> kCandidates{"0.125",
                                            "max_completion_tokens",
                                            "json_object",
                                            "127.0.0.1:17",
+                                           "192.0.2.7",
                                            "46",
                                            "mx.example",
                                            "a@mx.example",
-                                           "socks5://mx.example:1080",
+                                           "socks5://192.0.2.7:1080",
                                            "none",
                                            "10.1.0.0/16",
                                            kHex,

@@ -185,9 +185,6 @@ TEST(ReverseNames, AreThoseOfTheDns) {
 }
 
 TEST(Socks5, IsGivenTheAddressAndKeepsWhatComesBehindTheOpening) {
-  EXPECT_FALSE(SocksProxy::Parse("http://proxy:1080"));
-  EXPECT_FALSE(SocksProxy::Parse("socks5://proxy"));
-  EXPECT_EQ(SocksProxy::Parse("socks5://[::1]:1080")->host, "::1");
   Socks5Opening opening(*IpAddress::Parse("192.0.2.1"), 25);
   EXPECT_EQ(opening.Greeting(), std::string("\x05\x01\x00", 3));
   std::string bytes("\x05\x00", 2);

@@ -244,7 +244,7 @@ void MailDomainQueue::TakeRoom() {
   }
   ++open;
   room_key_ = key;
-  const int reserved = std::min(2, RecipientsMax() - 1);
+  const int reserved = std::min(config::kSmtpRecipientsReserved, RecipientsMax() - 1);
   AskAdmission(static_cast<int>(
       std::min(QueuedAsks(), static_cast<std::size_t>(RecipientsMax() - reserved))));
 }
@@ -281,7 +281,8 @@ void MailDomainQueue::WakeWaiting(MailSharedState& shared, const std::string& ke
 // use are used first.
 void MailDomainQueue::AskAdmission(int addresses) {
   state_ = State::kAdmission;
-  const int reserved = std::min(2, RecipientsMax() - (addresses == 0 ? 0 : 1));
+  const int reserved =
+      std::min(config::kSmtpRecipientsReserved, RecipientsMax() - (addresses == 0 ? 0 : 1));
   const int recipients = std::max(1, addresses + reserved - spare_permits_);
   shared_.memory.Admit(
       HostKey(), Permits(), recipients,

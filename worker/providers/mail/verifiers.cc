@@ -13,7 +13,6 @@
 #include "domain/email/mail_host.h"
 #include "domain/email/verdict.h"
 #include "net/dns_records.h"
-#include "net/smtp/socks5.h"
 
 namespace vedette::worker {
 
@@ -140,12 +139,11 @@ void DnsVerifier::Start(LookupRequest request, std::function<void(LookupAnswer)>
 namespace {
 
 // The proxy is the operator's; it is given by its address, so that nothing has to be looked up.
+// Throws where it is none: who names a proxy wants nobody to be asked without it.
 std::optional<net::SmtpPeer> ProxyOf(const std::string& text) {
-  const auto proxy = net::SocksProxy::Parse(text);
-  if (!proxy) return std::nullopt;
-  const auto address = net::IpAddress::Parse(proxy->host);
-  if (!address) return std::nullopt;
-  return net::SmtpPeer{*address, proxy->port};
+  if (text.empty()) return std::nullopt;
+  const auto proxy = config::SocksProxy::Parse(text).value();
+  return net::SmtpPeer{net::IpAddress::Parse(proxy.address).value(), proxy.port};
 }
 
 domain::AddressVerdict AtOnce(const domain::AddressFacts& facts) {

@@ -43,7 +43,7 @@ class DnsVerifier final : public Provider {
 // must outlive this object.
 class SmtpVerifier final : public Provider {
  public:
-  // `names` by the DNS alone; with proxy, its address is looked up by `resolver`'s system sources.
+  // `names` by the DNS alone. Throws where [email.smtp] proxy is set and can't be read.
   SmtpVerifier(base::EventLoop& loop, const base::Clock& clock, metrics::Metrics& metrics,
                const net::AddressPolicy& policy, const config::Config& config,
                MailServerMemory& memory, MailNames names);

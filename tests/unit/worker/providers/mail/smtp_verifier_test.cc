@@ -231,6 +231,19 @@ Question Async(int attempt = 0) {
   return {"ann@acme.test", false, attempt, true, 20s};
 }
 
+TEST_F(SmtpVerifierTest, NobodyIsAskedPastAProxy) {
+  ScriptedMx mx(Ann("250 ok"));
+  config_.smtp.proxy = "socks5://127.0.0.1:1";  // where nobody listens
+  Build(mx.port());
+  EXPECT_NE(Ask({"ann@acme.test"}), "OK");
+  config_.smtp.proxy = "socks5://localhost:1080";
+  loop_.Run([this] {
+    EXPECT_THROW(SmtpVerifier(loop_.loop, clock_, metrics_, policy_, config_, *memory_, {}),
+                 std::bad_optional_access);
+  });
+  EXPECT_TRUE(mx.lines().empty());
+}
+
 class Dialogues : public SmtpVerifierTest, public testing::WithParamInterface<Case> {};
 
 TEST_P(Dialogues, EndAsTheTableOfVerdictsSays) {
