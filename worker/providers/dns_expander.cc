@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "domain/email/address.h"
 
 namespace vedette::worker {
@@ -97,11 +98,14 @@ class DnsExpander::Asking : public std::enable_shared_from_this<Asking> {
     names->txt(request_.subject.value, [self = shared_from_this()](auto records) {
       if (self->names_.expired()) return;
       for (std::size_t i = 0; i < std::min(records.records.size(), kRecordsMax); ++i) {
-        Finding text = Found("TXT " + records.records[i]);
+        // A record is whatever bytes its owner likes, up to 64 KiB of them.
+        const std::string value =
+            base::CutCharacters(base::RepairUtf8(records.records[i]), domain::kSubjectCharsMax);
+        Finding text = Found("TXT " + value);
         text.kind = domain::FindingKind::kAttribute;
         text.subject = self->request_.subject;
         text.predicate = "dns_text";
-        text.object = domain::FindingObject{"text", records.records[i]};
+        text.object = domain::FindingObject{"text", value};
         self->findings_.push_back(std::move(text));
       }
       self->AskAddresses();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "html/html_document.h"
 #include "tests/unit/worker/providers/findings.h"
 #include "worker/providers/dns_expander.h"
@@ -36,7 +37,7 @@ class DnsExpanderTest : public testing::Test {
                   },
                   [this](const std::string& name, auto done) {
                     asked.push_back("txt " + name);
-                    done({net::DnsStatus::kFound, {"v=spf1 -all"}});
+                    done({net::DnsStatus::kFound, texts});
                   },
                   [this](const std::string& name, auto done) {
                     asked.push_back("a " + name);
@@ -66,6 +67,7 @@ class DnsExpanderTest : public testing::Test {
   }
 
   std::vector<std::string> asked;
+  std::vector<std::string> texts{"v=spf1 -all"};
   DnsExpander expander;
 };
 
@@ -77,6 +79,19 @@ TEST_F(DnsExpanderTest, ADomainHasMailServersNameServersTextsAndAddresses) {
   EXPECT_THAT(asked, ElementsAre("mx a.example", "ns a.example", "txt a.example", "a a.example"));
   EXPECT_EQ(found[0].provider, "dns");
   EXPECT_EQ(found[0].evidence, "MX 10 MX.example");
+}
+
+TEST_F(DnsExpanderTest, ATextOfAnyBytesAndOfAnyLengthCanBeWritten) {
+  texts = {std::string("a\0b\xff", 4), std::string(70'000, 'x')};
+  const auto found = Expand(SubjectKind::kDomain, "a.example");
+  EXPECT_THAT(Said(found), testing::Contains("dns_text a\xEF\xBF\xBD"
+                                             "b\xEF\xBF\xBD"));
+  const std::string cut(domain::kSubjectCharsMax, 'x');
+  EXPECT_THAT(Said(found), testing::Contains("dns_text " + cut));
+  for (const Finding& one : found) {
+    EXPECT_LE(one.evidence.size(), domain::kSubjectCharsMax + 4);
+    EXPECT_EQ(one.evidence, base::RepairUtf8(one.evidence));
+  }
 }
 
 TEST_F(DnsExpanderTest, AnAddressOfEmailLeadsToItsDomainAndAnIpToItsNames) {
