@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "domain/job/webhook.h"
 #include "tests/unit/worker/probes/probe_fixture.h"
@@ -286,6 +287,19 @@ TEST(HttpProvider, G5_WhatNobodyWaitsForWhenItsTurnComesIsNotAsked) {
   EXPECT_EQ(std::get<domain::Failure>(dropped.get()).error_class, kLookupUnheld);
   EXPECT_TRUE(IsFound(next.get())) << "the next one has its turn";
   EXPECT_EQ(site.requests().size(), 2U);
+}
+
+TEST(HttpProvider, G5_WhatNobodyWaitsForAnyMoreIsNotAskedAgain) {
+  std::atomic<bool> is_held = true;
+  Site site([&](const ServerRequest&) {
+    is_held = false;
+    return ServerResponse{202, {{"Location", "/later"}, {"Retry-After", "0"}}, ""};
+  });
+  Rig rig(Config(site.Url()));
+  LookupRequest request = Ann();
+  request.may_call = [&] { return is_held.load(); };
+  EXPECT_EQ(ErrorClass(rig.Ask(request)), "overloaded");
+  EXPECT_EQ(site.requests().size(), 1U);
 }
 
 TEST(HttpProvider, AWaitForATurnEndsWithTheTimeOfTheLookup) {

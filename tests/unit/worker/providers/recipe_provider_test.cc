@@ -124,6 +124,19 @@ TEST(RecipeProvider, AServiceThatDoesNotEndInTimeFails) {
   EXPECT_EQ(ErrorClass(rig.Ask(Ann())), "timeout");
 }
 
+TEST(RecipeProvider, G5_WhatNobodyWaitsForAnyMoreIsNotAskedAgain) {
+  std::atomic<bool> is_held = true;
+  Site site([&](const ServerRequest&) {
+    is_held = false;
+    return ServerResponse{202, {{"Retry-After", "0"}}, "{}"};
+  });
+  Rig rig(Recipe(site.Url("/find")));
+  LookupRequest request = Ann();
+  request.may_call = [&] { return is_held.load(); };
+  EXPECT_EQ(ErrorClass(rig.Ask(std::move(request))), "overloaded");
+  EXPECT_EQ(site.requests().size(), 1U);
+}
+
 TEST(RecipeProvider, WhatIsNoAnswerIsAFailure) {
   Site site([](const ServerRequest& request) {
     if (request.target.starts_with("/html")) return ServerResponse{200, {}, "<html>"};
