@@ -140,20 +140,22 @@ with hastened as (
 select org_id from hastened
 
 -- name: delivery_admin_resend
--- Pending again, for where its monitor or its job sends now; nothing where that is nowhere.
+-- Pending again, for where its monitor, its channel, its job or the block of its run sends now; nothing where that is
+-- nowhere.
 insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, job_id, block, job_status, event_group_id, type,
                       created_at, attempts, available_at, replayed_at, replayed_attempts, channel_id, state,
                       recipient_id)
-select a.delivery_id, a.org_id, coalesce(c.endpoint_id, m.endpoint_id, j.endpoint_id), a.monitor_id, a.row_id, a.job_id, a.block,
-       a.job_status, a.event_group_id, a.type, a.created_at, a.attempt, now(), now(), a.attempt,
+select a.delivery_id, a.org_id, coalesce(c.endpoint_id, m.endpoint_id, j.endpoint_id, b.endpoint_id), a.monitor_id, a.row_id,
+       a.job_id, a.block, a.job_status, a.event_group_id, a.type, a.created_at, a.attempt, now(), now(), a.attempt,
        a.channel_id, case when a.channel_id is null then :delivery_pending else :delivery_pending_of_channel end,
        a.recipient_id
 from delivery_attempt a
 left join monitor m on m.id = a.monitor_id
 left join job j on j.id = a.job_id
+left join job_block b on b.job_id = a.job_id and b.block = a.block
 left join channel c on c.id = a.channel_id
 where a.delivery_id = @delivery_id and a.delivered
-  and case when a.channel_id is null then coalesce(m.webhook_url, j.webhook_url) is not null
+  and case when a.channel_id is null then coalesce(m.webhook_url, j.webhook_url, b.webhook_url) is not null
            else c.endpoint_id is not null end
 order by a.attempt desc
 limit 1

@@ -8,6 +8,7 @@
 #include "config/role_config.h"
 #include "config/security_config.h"
 #include "delivery/sender.h"
+#include "store/deliveries/delivery_views.h"
 #include "store/jobs/keeper.h"
 #include "tests/store/support/tenant_runs.h"
 
@@ -196,6 +197,25 @@ TEST_F(ApiRunEnds, OnlyTheLinkOfACallbackDiffersBetweenItsAttempts) {
     second.erase(field);
   }
   EXPECT_EQ(first, second);
+}
+
+TEST_F(ApiRunEnds, WhatWasToldOfARunCanBeSentAgain) {
+  RunRows(Hook(), Records(1));
+  Sql("update job set deadline_at = now()");
+  ASSERT_EQ(store::EndOverdueJobs(session, clock).ended, 1);
+  const std::string id = Sql("select id from delivery");
+  Sql("insert into delivery_attempt (delivery_id, attempt, org_id, job_id, block, job_status, "
+      "event_group_id, type, created_at, attempted_at, delivered, status_code, duration_us) select "
+      "id, 1, org_id, job_id, block, job_status, event_group_id, type, created_at, now(), true, "
+      "200, 1 from delivery");
+  Sql("delete from delivery");
+  EXPECT_EQ(store::SendDeliveryNow(session, clock, *base::Uuid::Parse(id),
+                                   {.actor = "t", .action = "delivery.send"}),
+            store::SendNowOutcome::kResent);
+  EXPECT_EQ(Sql("select d.endpoint_id = b.endpoint_id from delivery d join job_block b using "
+                "(job_id, block) where d.id = '" +
+                id + "'"),
+            "t");
 }
 
 TEST_F(ApiRunEnds, RowsAreToldOfACompletedRunAloneAndWhereTheyAreWanted) {
