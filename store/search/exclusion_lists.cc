@@ -38,6 +38,7 @@ std::optional<ExclusionList> CreateExclusionList(Session& session, const base::C
   constexpr int kMax = domain::search::kExclusionListsMax;
   const base::Uuid id = base::Uuid::V7(clock);
   return InTransaction(session, [&](Transaction& tx) -> std::optional<ExclusionList> {
+    tx.Exec<"org_lock">("org_id"_a = org_id);
     if (ReadOne<int>(tx.Exec<"search_exclusion_count">("org_id"_a = org_id, "limit"_a = kMax)) >=
         kMax)
       return std::nullopt;

@@ -25,7 +25,7 @@ struct ExclusionList {
   base::Timestamp updated_at{};
 };
 
-// Nothing where the organisation has about kExclusionListsMax already.
+// Nothing where the organisation has kExclusionListsMax already.
 std::optional<ExclusionList> CreateExclusionList(Session& session, const base::Clock& clock,
                                                  const base::Uuid& org_id, const std::string& name,
                                                  domain::search::Mode mode, AuditEntry audit);

@@ -56,7 +56,7 @@ TemplateOutcome CreateTemplate(Session& session, const base::Clock& clock, const
   audit.org_id = org_id;
   audit.detail = base::Json{{"slug", shown.slug}};
   const Kind kind = InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
+    if (tx.Exec<"org_lock">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (ReadOne<int>(tx.Exec<"template_count">("org_id"_a = org_id,
                                                "per_org_max"_a = per_org_max)) >= per_org_max) {
       return Kind::kTooMany;

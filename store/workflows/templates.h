@@ -33,7 +33,7 @@ struct TemplateOutcome {
   Kind kind = Kind::kCreated;
   base::Uuid id;
 };
-// `shown` needs no id and no times. `per_org_max`: about as many may an organisation have.
+// `shown` needs no id and no times. `per_org_max`: as many may an organisation have.
 TemplateOutcome CreateTemplate(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                                const domain::WorkflowTemplate& shown, int per_org_max,
                                AuditEntry audit);

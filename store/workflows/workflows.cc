@@ -35,6 +35,7 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
     if (w.idempotency) {
       if (const auto use = CheckIdempotency(tx, w.org_id, *w.idempotency)) return OutcomeOf(*use);
     }
+    tx.Exec<"org_lock">("org_id"_a = w.org_id);
     if (ReadOne<int>(tx.Exec<"workflow_count">("org_id"_a = w.org_id,
                                                "per_org_max"_a = per_org_max)) >= per_org_max) {
       return TooManyWorkflows{};

@@ -44,7 +44,7 @@ struct WorkflowCreated {
 struct WorkflowKeyInUse {};   // another request with this key has not finished
 struct WorkflowKeyReused {};  // the key stands for another request
 struct WorkflowIdTaken {};    // by any workflow, also a deleted or another organisation's
-struct TooManyWorkflows {};   // the organisation has about as many as it may have
+struct TooManyWorkflows {};   // the organisation has as many as it may have
 using WorkflowOutcome = std::variant<WorkflowCreated, WorkflowKeyInUse, WorkflowKeyReused,
                                      WorkflowIdTaken, TooManyWorkflows>;
 

@@ -161,9 +161,19 @@ TEST_F(ApiSearchExclusions, ListsAndTheirIdsHaveLimits) {
   EXPECT_EQ(Counted({{"exclusion_list_ids", {list, one_more}}}), "400 invalid_exclusions");
   Sql("insert into search_exclusion (id, org_id, name, mode) select gen_random_uuid(), '" +
       acme.org_id + "', 'x', 0 from generate_series(1, 98)");
-  const Reply refused = Ask("POST", kLists, Json{{"name", "x"}, {"entity_type", "people"}});
+  const auto ask = [&] {
+    return Ask("POST", kLists, Json{{"name", "x"}, {"entity_type", "people"}});
+  };
+  const Reply refused = ask();
   EXPECT_EQ(refused.status, 409);
   EXPECT_EQ(refused.error(), "too_many_exclusion_lists");
+  Sql("delete from search_exclusion where id = (select id from search_exclusion where name = 'x' "
+      "limit 1)");
+  const Reply beside = AskBeside(
+      "insert into search_exclusion (id, org_id, name, mode) values (gen_random_uuid(), '" +
+          acme.org_id + "', 'x', 0)",
+      ask);
+  EXPECT_EQ(beside.error(), "too_many_exclusion_lists") << beside.raw.body;
 }
 
 }  // namespace

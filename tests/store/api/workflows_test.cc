@@ -139,6 +139,13 @@ TEST_F(ApiWorkflows, AnIdIsTakenOnceAndThereAreSoManyAtMost) {
   const Reply full = Create();
   EXPECT_EQ(full.status, 409);
   EXPECT_EQ(full.error(), "too_many_workflows");
+  Sql("delete from workflow where id = '" + id + "'");
+  const Reply beside = AskBeside(
+      "insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id) "
+      "values (gen_random_uuid(), '" +
+          acme.org_id + "', 'w', '', '{}', 0, gen_random_uuid())",
+      [&] { return Create(); });
+  EXPECT_EQ(beside.error(), "too_many_workflows") << beside.raw.body;
 }
 
 TEST_F(ApiWorkflows, TheListIsNewestFirstWhateverIdsClientsChoseAndInPagesWhereTheyAskForThem) {

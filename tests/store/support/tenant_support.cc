@@ -1,6 +1,7 @@
 #include "tests/store/support/tenant_support.h"
 
 #include <algorithm>
+#include <pqxx/pqxx>
 #include <stdexcept>
 #include <utility>
 
@@ -161,6 +162,20 @@ ApiTest::Reply ApiTest::Ask(const std::string& method, const std::string& target
 
 std::string ApiTest::Sql(const std::string& statement) {
   return database.Sql(statement);
+}
+
+ApiTest::Reply ApiTest::AskBeside(const std::string& statement, const std::function<Reply()>& ask) {
+  pqxx::connection neighbour(database.url());
+  pqxx::work first(neighbour);
+  first.exec("select from organisation where id = '" + acme.org_id + "' for no key update");
+  first.exec(statement);
+  std::thread ends([&first] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    first.commit();
+  });
+  Reply reply = ask();
+  ends.join();
+  return reply;
 }
 
 std::string ApiTest::NewKey(const std::string& org_id, const std::optional<std::string>& team_id) {

@@ -146,6 +146,10 @@ class ApiTest : public testing::Test {
   // The first column of the first row of a statement, as text; empty without a row.
   std::string Sql(const std::string& statement);
 
+  // Asks while another request of acme's, which has locked it, has done `statement` and not yet
+  // committed.
+  Reply AskBeside(const std::string& statement, const std::function<Reply()>& ask);
+
   struct Tenant {
     std::string org_id;
     std::string key;
