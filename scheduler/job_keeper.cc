@@ -17,6 +17,12 @@
 #include "store/jobs/keeper.h"
 
 namespace vedette::scheduler {
+namespace {
+
+// Retentions are whole hours, and to find nothing takes long where many runs are kept.
+constexpr std::chrono::hours kRetireEvery{1};
+
+}  // namespace
 
 JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
                      const base::Clock& clock, metrics::Metrics& metrics,
@@ -53,15 +59,7 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                    return store::MoveUnservedLane(session, wait);
                  },
                  store::kJobKeeperBatch)),
-      retire_(loop, pool, log, Every("deleting old jobs failed"),
-              CountHooks(
-                  [&retention = config.retention,
-                   in_use = std::make_shared<std::set<std::string>>()](store::Session& session) {
-                    return store::RetireJobs(session,
-                                             {retention.jobs, retention.runs, retention.run_data},
-                                             in_use.get());
-                  },
-                  store::kJobsRetiredMax)),
+      retire_(loop, pool, log, Every("deleting old jobs failed"), RetireHooks(config)),
       unread_(loop, pool, log, Every("deleting rows that nobody reads failed"),
               CountHooks(store::DropUnreadRows, store::kUnreadPartsMax)),
       gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),
@@ -133,6 +131,22 @@ JobKeeper::Counts::Hooks JobKeeper::CountHooks(std::function<int(store::Session&
   hooks.begin = [task = std::move(task)]() -> Counts::Job { return task; };
   hooks.finish = [batch](int n) -> Counts::Then {
     return n >= batch ? lease::kAtOnce : lease::kAtPoll;
+  };
+  return hooks;
+}
+
+JobKeeper::Retires::Hooks JobKeeper::RetireHooks(const config::Config& config) {
+  Retires::Hooks hooks;
+  hooks.begin = [&retention = config.retention,
+                 in_use = std::make_shared<std::set<std::string>>()]() -> Retires::Job {
+    return [&retention, in_use](store::Session& session) {
+      return store::RetireJobs(session, {retention.jobs, retention.runs, retention.run_data},
+                               in_use.get());
+    };
+  };
+  hooks.finish = [](std::optional<int> n) -> Retires::Then {
+    if (!n) return lease::kAtPoll;  // another process was at it
+    return *n >= store::kJobsRetiredMax ? lease::kAtOnce : lease::NextRun(kRetireEvery);
   };
   return hooks;
 }

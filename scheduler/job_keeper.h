@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -21,10 +22,10 @@ namespace vedette::scheduler {
 // Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
 // has come, those on which nobody works any more and those whose organisation has no room for their
 // rows, makes the parts of runs larger that are quick, fails monitors that an end has left behind,
-// moves chunks out of a lane that nobody serves, deletes old jobs and rows that nobody reads, and
-// reads the gauges. Each of these tasks runs by itself: one that fails stops none of the others.
-// Several processes share the work, without a leader. Loop thread only; everything handed in must
-// outlive this object.
+// moves chunks out of a lane that nobody serves, deletes rows that nobody reads and, once an hour,
+// old jobs, and reads the gauges. Each of these tasks runs by itself: one that fails stops none of
+// the others. Several processes share the work, without a leader. Loop thread only; everything
+// handed in must outlive this object.
 class JobKeeper {
  public:
   JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -39,6 +40,7 @@ class JobKeeper {
  private:
   using Ends = lease::Step<store::JobKeeperRun>;
   using Counts = lease::Step<int>;
+  using Retires = lease::Step<std::optional<int>>;
   struct Seen {
     std::vector<store::LaneGauges> lanes;
     store::JobGauges jobs;
@@ -56,6 +58,7 @@ class JobKeeper {
   Ends::Hooks EndHooks(std::function<store::JobKeeperRun(store::Session&)> task, int batch);
   lease::Step<Stalled>::Hooks StalledHooks();
   Counts::Hooks CountHooks(std::function<int(store::Session&)> task, int batch);
+  static Retires::Hooks RetireHooks(const config::Config& config);
   void ShowGauges(const Seen& seen);
 
   store::Signals& signals_;
@@ -70,7 +73,7 @@ class JobKeeper {
   lease::Step<Stalled> stalled_;
   Counts monitors_;
   Counts lanes_;
-  Counts retire_;
+  Retires retire_;
   Counts unread_;
   Gauges gauges_;
 };

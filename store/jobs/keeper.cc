@@ -191,10 +191,11 @@ int ForgetJobs(Transaction& tx, const JobRetention& retention) {
 
 }  // namespace
 
-int RetireJobs(Session& session, const JobRetention& retention, TablesInUse* in_use) {
+std::optional<int> RetireJobs(Session& session, const JobRetention& retention,
+                              TablesInUse* in_use) {
   DropOldDays(session, retention.run_data, in_use);
-  return InTransaction(session, [&](Transaction& tx) {
-    if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return 0;
+  return InTransaction(session, [&](Transaction& tx) -> std::optional<int> {
+    if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return std::nullopt;
     tx.Exec<"job_part_default_expire">("kept_h"_a = retention.run_data.count(),
                                        "limit"_a = kDefaultRowsMax);
     return ForgetJobs(tx, retention);

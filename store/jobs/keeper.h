@@ -93,9 +93,11 @@ struct JobRetention {
 
 // Deletes jobs that ended longer ago than their retention and have no delivery left, with their
 // blocks; drops days of rows that are old and none of whose jobs is open, unless they are in use.
-// Does nothing while another process is at it. `in_use`: TablesInUse (store/sql.h). Returns how
-// many jobs were deleted, at most kJobsRetiredMax.
-int RetireJobs(Session& session, const JobRetention& retention, std::set<std::string>* in_use);
+// Deletes no job while another process is at it, and returns nothing then; else how many were
+// deleted, at most kJobsRetiredMax. `in_use`: TablesInUse (store/sql.h). Finding that there is none
+// to delete reads every kept job that is older than the shortest of the retentions.
+std::optional<int> RetireJobs(Session& session, const JobRetention& retention,
+                              std::set<std::string>* in_use);
 inline constexpr int kJobsRetiredMax = 1000;
 
 // What the rows of runs take of the disk, by organisation: counted as parts are written

@@ -112,6 +112,14 @@ TEST_F(JobKeeperTest, PartsOfARunGrowWhereItsRowsTurnOutToBeQuick) {
             "24 24 1");
 }
 
+TEST_F(JobKeeperTest, OldJobsAreLookedForSeldomOnceThereIsNone) {
+  const auto calls = [this](const std::string& statement) {
+    return Series("vedette_db_query_seconds_count{query=\"" + statement + "\"}");
+  };
+  Until("the keeper has run often", [&] { return calls("jobs_overdue") >= 20; });
+  EXPECT_EQ(calls("jobs_retire"), 1);
+}
+
 TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
   Start(Lookup());
   Sql("update job set created_at = now() - interval '1 hour'");
