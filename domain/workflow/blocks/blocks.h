@@ -16,7 +16,11 @@
 // ask a probe, have for their workers. Pure.
 namespace vedette::domain {
 
-// Internal to domain/workflow/.
+// Internal to domain/workflow/: the blocks, and what several of them validate.
+
+// What is wrong with the first wrong field of a struct: with its name, which is a column's behind
+// `prefix`, or with its description.
+std::optional<SpecFault> ValidateFields(const base::Json& fields, std::string_view prefix = {});
 
 extern const BlockType kWebhookBlock;
 extern const BlockType kReadCsvBlock;

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "domain/monitor/row_values.h"
+#include "domain/text/limits.h"
 #include "domain/workflow/blocks/blocks.h"
 
 namespace vedette::domain {
@@ -15,7 +19,7 @@ constexpr std::string_view kSchema = R"({
   "properties": {
     "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 10000},
-      "description": "Field name to a description of what to find."},
+      "description": "Field name, of at most 200 characters with output_prefix, to a description of what to find."},
     "tier": {"type": "string", "enum": ["micro", "low", "medium", "high", "xhigh"],
       "default": "low", "description": "micro and high need the feature high_tier, xhigh needs xhigh."},
     "research_plan": {"type": ["string", "null"], "maxLength": 20000, "default": null},
@@ -34,16 +38,8 @@ Columns Bind(const Json& specs, const Columns& input) {
 }
 
 std::optional<SpecFault> Validate(const Json& specs) {
-  for (const auto& [name, description] : specs.at("struct").items()) {
-    if (name.empty()) {
-      return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
-    }
-    if (IsBlank(description.get_ref<const std::string&>())) {
-      return SpecFault{Json::array({"struct", name}), "string_too_short",
-                       "The description should not be empty"};
-    }
-  }
-  return std::nullopt;
+  return ValidateFields(specs.at("struct"),
+                        specs.at("output_prefix").get_ref<const std::string&>());
 }
 
 constexpr BlockType Enrich(std::string_view name, std::string_view description, Frame takes) {
@@ -63,6 +59,29 @@ constexpr BlockType Enrich(std::string_view name, std::string_view description, 
 }
 
 }  // namespace
+
+std::optional<SpecFault> ValidateFields(const Json& fields, std::string_view prefix) {
+  const std::size_t prefix_chars = base::CountCharacters(prefix);
+  for (const auto& [name, description] : fields.items()) {
+    if (name.empty()) {
+      return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
+    }
+    const std::size_t chars_max = kColumnCharsMax - prefix_chars;
+    if (base::CountCharacters(name) > chars_max) {
+      return SpecFault{Json::array({"struct", base::CutCharacters(name, chars_max)}),
+                       "string_too_long",
+                       fmt::format("A field's name has 1 to {} characters{}", kColumnCharsMax,
+                                   prefix.empty() ? "" : " with output_prefix before it"),
+                       nullptr,
+                       {{"max_length", chars_max}}};
+    }
+    if (IsBlank(description.get_ref<const std::string&>())) {
+      return SpecFault{Json::array({"struct", name}), "string_too_short",
+                       "The description should not be empty"};
+    }
+  }
+  return std::nullopt;
+}
 
 EnrichPlan PlanEnrich(const Json& specs, const Columns& input) {
   EnrichPlan plan;

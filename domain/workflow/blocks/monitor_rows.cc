@@ -24,7 +24,7 @@ constexpr std::string_view kSchema = R"({
       "description": "The columns that name a row's subject; no two rows have the same values in them."},
     "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
       "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 10000},
-      "description": "Field name to a description of what to watch."},
+      "description": "Field name, of at most 200 characters, to a description of what to watch."},
     "frequency": {"type": "string", "minLength": 1, "maxLength": 20, "default": "1d",
       "description": "A number and a unit: m, h, d or w. 1h to 30d; 5m where the organisation may."},
     "tier": {"type": "string", "enum": ["micro", "low", "medium", "high"], "default": "low"},
@@ -76,15 +76,7 @@ std::optional<SpecFault> Validate(const Json& specs) {
       return SpecFault{at, "duplicate", "The column is named twice"};
     }
   }
-  for (const auto& [name, description] : specs.at("struct").items()) {
-    if (name.empty()) {
-      return SpecFault{Json::array({"struct"}), "string_too_short", "A field has a name"};
-    }
-    if (IsBlank(description.get_ref<const std::string&>())) {
-      return SpecFault{Json::array({"struct", name}), "string_too_short",
-                       "The description should not be empty"};
-    }
-  }
+  if (auto fault = ValidateFields(specs.at("struct"))) return fault;
   if (base::DumpJson(specs.at("metadata")).size() > kMetadataBytesMax) {
     return SpecFault{Json::array({"metadata"}), "too_long",
                      fmt::format("Object should have at most {} bytes as JSON", kMetadataBytesMax)};

@@ -177,10 +177,26 @@ TEST(DedupeBlock, KeysAreEqualWhereTheCellsAre) {
 
 TEST(EnrichBlock, ABlankDescriptionAsksForNothing) {
   for (const char* name : {"enrich_lead", "enrich_company"}) {
-    const auto fault = FindBlockType(name)->validate(Json{{"struct", {{"job", " \t"}}}});
+    const auto fault =
+        FindBlockType(name)->validate(Json{{"struct", {{"job", " \t"}}}, {"output_prefix", ""}});
     ASSERT_TRUE(fault) << name;
     EXPECT_EQ(fault->type, "string_too_short");
   }
+}
+
+TEST(EnrichBlock, AFieldIsAColumnAndHasItsLongestName) {
+  const auto fault_of = [](int chars, const std::string& prefix) {
+    std::string name;
+    for (int i = 0; i < chars; ++i) name += "\u00e4";
+    const auto fault =
+        FindBlockType("enrich_lead")
+            ->validate(Json{{"struct", {{name, "what"}}}, {"output_prefix", prefix}});
+    return fault ? fault->type : "";
+  };
+  EXPECT_EQ(fault_of(200, ""), "");
+  EXPECT_EQ(fault_of(201, ""), "string_too_long");
+  EXPECT_EQ(fault_of(198, "c_"), "");
+  EXPECT_EQ(fault_of(199, "c_"), "string_too_long") << "the prefix counts";
 }
 
 TEST(EnrichBlock, AddsItsColumnsAndKeepsWhatIsThere) {

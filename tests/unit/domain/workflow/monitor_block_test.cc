@@ -56,6 +56,9 @@ TEST(MonitorBlock, ItsSpecsAreCheckedByTheRulesOfMonitors) {
             R"(column_conflict ["key_columns",1])");
   EXPECT_EQ(FaultOf({{"key_columns", Json::array({"a", "a"})}}), R"(duplicate ["key_columns",1])");
   EXPECT_EQ(FaultOf({{"struct", {{"price", " "}}}}), R"(string_too_short ["struct","price"])");
+  EXPECT_EQ(FaultOf({{"struct", {{std::string(200, 'p'), "x"}}}}), "");
+  EXPECT_THAT(FaultOf({{"struct", {{std::string(201, 'p'), "x"}}}}),
+              testing::StartsWith(R"(string_too_long ["struct","ppp)"));
   EXPECT_EQ(FaultOf({{"metadata", {{"a", std::string(16 * 1024, 'x')}}}}),
             R"(too_long ["metadata"])");
   EXPECT_EQ(FaultOf({{"webhook_url", "ftp://a.example"}}), R"(invalid_url ["webhook_url"])");
