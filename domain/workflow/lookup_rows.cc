@@ -38,7 +38,7 @@ void LookupColumns::Set(std::size_t added, const Json& value, TextCells* cells) 
 }
 
 void LookupColumns::Replace(std::size_t added, const Json& value, TextCells* cells) const {
-  if (!value.is_null()) Set(added, value, cells);
+  if (!value.is_null() && value != TextAt(*cells, added_.at(added))) Set(added, value, cells);
 }
 
 void LookupColumns::Fill(std::size_t added, const Json& value, TextCells* cells) const {

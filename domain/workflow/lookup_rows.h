@@ -53,7 +53,7 @@ class LookupColumns {
   TextCells Begin(const TextCells& row) const { return Widened(row, output_.size()); }
   // The cell becomes the value, also where that is null.
   void Set(std::size_t added, const base::Json& value, TextCells* cells) const;
-  // The same, but a null leaves what is there.
+  // The same, but a null, and the text of what is there, leave what is there.
   void Replace(std::size_t added, const base::Json& value, TextCells* cells) const;
   // The same where the cell has no value.
   void Fill(std::size_t added, const base::Json& value, TextCells* cells) const;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "domain/email/address.h"
 #include "domain/email/find_request.h"
 #include "domain/email/finders.h"
 #include "domain/workflow/blocks/blocks.h"
@@ -101,10 +102,12 @@ class FindEmail final : public LookupRows {
     TextCells cells = columns_.Begin(row);
     const bool professional = request_.mode == FindMode::kProfessional;
     const Json& asked = cell.at(professional ? "email" : "personal_email");
-    const bool is_found = !OfFirst(asked, 0).is_null();
+    // The row's own may be none.
+    const Json address = OfFirst(asked, 0);
+    const bool is_address = !address.is_null() && ParseAddress(address.get<std::string>());
     columns_.Replace(kEmail, OfFirst(cell.at("email"), 0), &cells);
     columns_.Set(kStatus, OfFirst(asked, 1), &cells);
-    columns_.Set(kType, is_found ? OfFirst(asked, 2) : Json(nullptr), &cells);
+    columns_.Set(kType, is_address ? OfFirst(asked, 2) : Json(nullptr), &cells);
     columns_.Replace(kPersonalEmail, OfFirst(cell.at("personal_email"), 0), &cells);
     return cells;
   }

@@ -173,6 +173,18 @@ TEST(LookupRows, NothingThatARowBroughtIsLostWhereNothingIsFound) {
                        "\"providers_failed: No provider could be asked.\""}));
 }
 
+TEST(LookupRows, WhatIsNoAddressStaysAsTheRowWroteItAndHasNoType) {
+  const auto rows = Make("find_email", {"email"});
+  for (const char* cell : {"5", "1.50", R"(["a","b"])", "\" none \""}) {
+    const std::string text = LeadOf(*rows, {cell}).at("email").get<std::string>();
+    EXPECT_EQ(
+        rows->Answered({cell}, Found(Tuple(text.c_str(), "NOT_FOUND", "COMPANY"), Json::array())),
+        (TextCells{cell, "\"NOT_FOUND\"", "null", "null", "null"}));
+  }
+  EXPECT_EQ(rows->Answered({"5"}, Found(Tuple("a@x.org", "OK", "COMPANY"), Json::array())),
+            (TextCells{"\"a@x.org\"", "\"OK\"", "\"COMPANY\"", "null", "null"}));
+}
+
 TEST(LookupRows, AnAddressIsVerifiedAndWhatIsNoneNeedsNobody) {
   const auto rows = Make("verify_email", {"mail"}, {{"email_column", "mail"}});
   EXPECT_EQ(LeadOf(*rows, {"\" Ann@x.org \""}), (Json{{"email", "Ann@x.org"}}));
