@@ -72,8 +72,8 @@ class SimpleReader {
   }
 
   Filter ReadField(const std::string& name, const base::Json& value, const std::string& where) {
-    if (value.is_object() && value.size() == 1 && value.begin().key() == "$elemMatch") {
-      return ReadElement(name, value.begin().value(), where + ".$elemMatch");
+    if (kit_.fields().HasNestedPath(name) && value.is_object()) {
+      return ReadObjects(name, value, where);
     }
     const Field* field = FindField(name, where);
     return field == nullptr ? Filter{} : ReadConditions(*field, value, where);
@@ -86,15 +86,31 @@ class SimpleReader {
     return kit_.FieldAt(is_inner ? inner : name, where);
   }
 
-  // One object, or one value, that meets everything.
-  Filter ReadElement(const std::string& name, const base::Json& value, const std::string& where) {
-    if (kit_.fields().HasNestedPath(name)) {
-      return kit_.Within(name, where, [&] { return ReadObject(value, where); });
+  // What is asked of the objects at a path: that one of them, or none, meets everything.
+  Filter ReadObjects(const std::string& path, const base::Json& given, const std::string& where) {
+    const FilterHelpers::Clause counted(&kit_, where);
+    if (!counted.ok()) return {};
+    if (given.empty()) return Invalid(where, "name an operator, such as $elemMatch");
+    std::vector<Filter> parts;
+    for (const auto& [name, value] : given.items()) {
+      const std::string at = Below(where, name);
+      if (name == "$elemMatch") {
+        parts.push_back(kit_.Within(path, at, [&] { return ReadObject(value, at); }));
+      } else if (name == "$not" && value.is_object()) {
+        parts.push_back(NotAny(ReadObjects(path, value, at)));
+      } else {
+        return Invalid(at,
+                       "objects are asked by $elemMatch; a field of theirs is named by its path");
+      }
+      if (kit_.failed()) return {};
     }
-    const Field* field = FindField(name, where);
-    if (field == nullptr) return {};
+    return AllOf(std::move(parts));
+  }
+
+  // One value that meets everything.
+  Filter ReadElement(const Field& field, const base::Json& value, const std::string& where) {
     if (!value.is_object()) return Invalid(where, "this has to be an object");
-    Range range{field, {}, {}};
+    Range range{&field, {}, {}};
     for (const auto& [key, bound] : value.items()) {
       if (!IsComparison(key)) return kit_.Unsupported(key, where);
       kit_.AddBound(std::string_view(key).substr(1), bound, where, &range);
@@ -143,6 +159,7 @@ class SimpleReader {
     if (name == "$nin") return NotAny(kit_.AnyOf(field, value, where));
     if (name == "$match") return kit_.HasWords(field, value, false, where);
     if (name == "$phrase") return kit_.HasPhrase(field, value, where);
+    if (name == "$elemMatch") return ReadElement(field, value, where);
     if (name == "$not") {
       if (!value.is_object()) return Invalid(where, "give an object with operators");
       return NotAny(ReadConditions(field, value, where));

@@ -65,6 +65,23 @@ TEST_F(SimpleFilter, OneElementMeetsEverything) {
   EXPECT_FALSE(Is(R"({"jobs.grade": {"$ne": "a"}})", jobs));
 }
 
+TEST_F(SimpleFilter, OneElementStandsBesideAndBelowOtherOperators) {
+  const std::string far = R"({"size": [0, 9]})";
+  EXPECT_TRUE(Is(R"({"size": {"$elemMatch": {"$gt": 5}, "$lt": 1}})", far));
+  EXPECT_FALSE(Is(R"({"size": {"$elemMatch": {"$gt": 5}, "$ne": 0}})", far));
+  EXPECT_TRUE(Is(R"({"size": {"$not": {"$elemMatch": {"$gt": 1, "$lt": 5}}}})", far));
+  const std::string jobs = R"({"jobs": [{"grade": "a"}, {"current": true, "grade": "b"}]})";
+  EXPECT_TRUE(Is(R"({"jobs": {"$not": {"$elemMatch": {"grade": "a", "current": true}}}})", jobs));
+  EXPECT_FALSE(Is(R"({"jobs": {"$not": {"$elemMatch": {"grade": "a"}}}})", jobs));
+  EXPECT_TRUE(Is(R"({"jobs": {"$elemMatch": {"grade": "a"},
+                              "$not": {"$elemMatch": {"grade": "c"}}}})",
+                 jobs));
+  EXPECT_EQ(Why(R"({"jobs": {"$exists": true}})"),
+            "invalid_filter: simple_filters.jobs.$exists: objects are asked by $elemMatch; a field "
+            "of theirs is named by its path");
+  EXPECT_THAT(Why(R"({"jobs": {}})"), StartsWith("invalid_filter: simple_filters.jobs: name an"));
+}
+
 TEST_F(SimpleFilter, Words) {
   const std::string document =
       R"({"title": "Deep blue", "note": "sea", "jobs": [{"name": "Red"}]})";
