@@ -194,9 +194,10 @@ on conflict (schedule_id, slot) do update
 returning schedule_id
 
 -- name: workflow_slots_prune
--- All but the newest @kept.
+-- All but the newest @kept, and those that wait or of which channels are still to be told: no more than the schedule has
+-- runs that go on, and what the scheduler has not come to.
 delete from workflow_slot
-where schedule_id = @schedule_id
+where schedule_id = @schedule_id and told and state <> :slot_waiting
   and slot < (select slot from workflow_slot where schedule_id = @schedule_id order by slot desc
               offset @kept::int - 1 limit 1)
 

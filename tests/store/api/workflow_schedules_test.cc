@@ -636,5 +636,19 @@ TEST_F(ApiWorkflowSchedules, ItsHistoryIsBounded) {
   EXPECT_EQ(History(id).front(), "started");
 }
 
+// Its channels are told of a run once it has ended, however many slots came meanwhile.
+TEST_F(ApiWorkflowSchedules, ItsHistoryKeepsSlotsOfWhichChannelsAreStillToBeTold) {
+  const std::string id = MakeId();
+  Sql("insert into workflow_slot (schedule_id, slot, state, reason, run_id, told) select '" + id +
+      "', now() - n * interval '1 hour', case n when 115 then 0 when 110 then 2 else 1 end,"
+      " case when n not in (110, 115) then 'overlap' end,"
+      " case n when 115 then gen_random_uuid() end, n <> 115 from generate_series(1, 120) n");
+  MakeDue();
+  LookAll();
+  EXPECT_EQ(Sql("select count(*) from workflow_slot"), std::to_string(domain::kSlotsKept + 2));
+  EXPECT_EQ(Sql("select count(*) from workflow_slot where not told or state = 2"), "2");
+  EXPECT_EQ(History(id).size(), static_cast<std::size_t>(domain::kSlotsKept));
+}
+
 }  // namespace
 }  // namespace vedette::test
