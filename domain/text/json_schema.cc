@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -52,9 +54,22 @@ bool IsNumber(const Json& value) {
   return value.is_number() || base::NumberText(value).has_value();
 }
 
+// Beyond it a double has not the digits of every integer.
+constexpr double kExactMax = 9'007'199'254'740'992;
+
+// The integer that a number is which is kept as its text, such as 1e2 or -0: those who read an
+// integer find one, whatever its notation.
+std::optional<std::int64_t> KeptInteger(const Json& value) {
+  const auto kept = base::NumberText(value);
+  if (!kept) return std::nullopt;
+  const double number = std::strtod(std::string(*kept).c_str(), nullptr);
+  if (number != std::floor(number) || std::abs(number) > kExactMax) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
 bool HasType(const Json& value, std::string_view type) {
   if (type == "string") return value.is_string();
-  if (type == "integer") return IsWhole(value);
+  if (type == "integer") return IsWhole(value) || KeptInteger(value).has_value();
   if (type == "number") return IsNumber(value);
   if (type == "boolean") return value.is_boolean();
   if (type == "array") return value.is_array();
@@ -77,7 +92,7 @@ class Validator {
   Validator(const Json& loc, ValidationFaults* faults) : loc_(loc), faults_(faults) {}
 
   void Apply(const Json& schema, Json* value) {
-    if (!CheckType(schema, *value)) return;
+    if (!CheckType(schema, value)) return;
     CheckChoice(schema, *value);
     if (value->is_string()) CheckText(schema, *value);
     if (IsNumber(*value)) CheckNumber(schema, *value);
@@ -91,18 +106,23 @@ class Validator {
   }
 
   // False where the value is of no type that the schema allows: nothing else is checked then.
-  bool CheckType(const Json& schema, const Json& value) {
+  bool CheckType(const Json& schema, Json* value) {
     const Json* type = Find(schema, "type");
     if (type == nullptr) return true;
     const Json types = type->is_array() ? *type : Json::array({*type});
     std::string words;
     for (const Json& one : types) {
       const auto& name = one.get_ref<const std::string&>();
-      if (HasType(value, name)) return true;
+      if (HasType(*value, name)) {
+        if (const auto integer = KeptInteger(*value); integer && name == "integer") {
+          *value = *integer;
+        }
+        return true;
+      }
       words += (words.empty() ? "" : " or ") + std::string(WordsOf(name).words);
     }
     const auto& first = types.at(0).get_ref<const std::string&>();
-    Add(std::string(WordsOf(first).code), "Input should be " + words, value);
+    Add(std::string(WordsOf(first).code), "Input should be " + words, *value);
     return false;
   }
 

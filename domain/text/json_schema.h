@@ -25,7 +25,8 @@ struct ValidationFault {
 using ValidationFaults = std::vector<ValidationFault>;
 
 // Validates `value`, which stands at `loc`, adds what is wrong, and fills in the defaults of absent
-// members, also of those inside. `schema` is one of ours.
+// members, also of those inside; an integer whose text keep_numbers has kept becomes a number.
+// `schema` is one of ours.
 void ApplySchema(const base::Json& schema, const base::Json& loc, base::Json* value,
                  ValidationFaults* faults);
 

@@ -87,7 +87,7 @@ std::string BoundSpecsJson(const BoundSpecs& bound) {
 }
 
 BoundSpecs ReadBoundSpecs(const std::string& json) {
-  const base::Json stored = base::ParseJsonOrThrow(json);
+  const base::Json stored = base::ReadJsonCell(json);
   const auto terms = stored.find("terms");
   return {stored.at("block_id").get<std::string>(), stored.at("specs"),
           NamesIn(stored.at("columns")), terms == stored.end() ? base::Json() : *terms};

@@ -505,8 +505,8 @@ Definition ReadStoredDefinition(const std::string& json) {
   const DefinitionRules rules{[](const std::string&) { return std::nullopt; },
                               [] { return std::string(); }};
   // Stored, it is longer than it was given: ids and types are filled in.
-  auto read = Read(base::ParseJsonOrThrow(json), Json::array(), rules,
-                   std::numeric_limits<std::size_t>::max());
+  auto read =
+      Read(base::ReadJsonCell(json), Json::array(), rules, std::numeric_limits<std::size_t>::max());
   if (auto* definition = std::get_if<Definition>(&read)) return std::move(*definition);
   throw std::invalid_argument("a stored workflow cannot be read: " +
                               std::get<ValidationFaults>(read).front().type);

@@ -16,7 +16,7 @@ domain::WorkflowTemplate ReadTemplateRow(const pqxx::row& row) {
   base::Timestamp updated_at{};
   Columns(row).Into("id"_a = &id, "document"_a = &document, "created_at"_a = &created_at,
                     "updated_at"_a = &updated_at);
-  domain::WorkflowTemplate shown = domain::ReadStoredTemplate(base::ParseJsonOrThrow(document));
+  domain::WorkflowTemplate shown = domain::ReadStoredTemplate(base::ReadJsonCell(document));
   shown.id = id;
   shown.created_at = created_at;
   shown.updated_at = updated_at;

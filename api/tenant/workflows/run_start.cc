@@ -353,7 +353,7 @@ store::NewJob PlanScheduledRun(const RunContext& context, const store::WorkflowT
                                const std::optional<std::string>& specs_override_json,
                                const std::optional<std::string>& webhook_payload_json) {
   const Json specs_override =
-      specs_override_json ? base::ParseJsonOrThrow(*specs_override_json) : Json();
+      specs_override_json ? base::ReadJsonCell(*specs_override_json) : Json();
   RunRequest request =
       BeginRequest(context, domain::ReadStoredDefinition(workflow.definition_json), specs_override);
   rest::Problems problems;

@@ -41,7 +41,7 @@ Json WorkflowItem(const store::Workflow& workflow) {
 
 Json WorkflowJson(const store::Workflow& workflow) {
   Json json = WorkflowItem(workflow);
-  json["workflow_definition"] = base::ParseJsonOrThrow(workflow.definition_json);
+  json["workflow_definition"] = base::ReadJsonCell(workflow.definition_json);
   return json;
 }
 

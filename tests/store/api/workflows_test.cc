@@ -127,6 +127,25 @@ TEST_F(ApiWorkflows, AKeyMakesOneWorkflow) {
   EXPECT_EQ(Sql("select count(*) from workflow"), "1");
 }
 
+TEST_F(ApiWorkflows, ADefinitionIsShownWithTheDigitsOfItsNumbers) {
+  const std::string digits = "123456789012345678901";
+  Json metadata;
+  ASSERT_FALSE(base::ParseJson(R"({"n":)" + digits + R"(,"x":1.50,"y":1e2})", &metadata,
+                               {.keep_numbers = true}));
+  const Reply made =
+      Create({{"workflow_definition",
+               Chain({WebhookSource(), Block("monitor", {{"name", "m"},
+                                                         {"key_columns", {"a"}},
+                                                         {"struct", {{"b", "c"}}},
+                                                         {"metadata", metadata}})})}});
+  ASSERT_EQ(made.status, 200) << made.raw.body;
+  const Reply shown = Ask("GET", "/workflows/" + made.body["id"].get<std::string>());
+  for (const Reply& reply : {made, shown}) {
+    EXPECT_THAT(reply.raw.body,
+                testing::HasSubstr(R"("metadata":{"n":)" + digits + R"(,"x":1.50,"y":1e2})"));
+  }
+}
+
 TEST_F(ApiWorkflows, AnIdIsTakenOnceAndThereAreSoManyAtMost) {
   const std::string id = base::Uuid::V4().ToString();
   EXPECT_EQ(Create({{"id", id}}).body["id"], id);

@@ -62,6 +62,24 @@ TEST(JsonSchema, EachKeywordHasItsTypeOfFault) {
   }
 }
 
+TEST(JsonSchema, AnIntegerIsOneInEveryNotation) {
+  for (const char* text : {"100", "100.0", "1e2", "1E+2", "1000e-1", "100.00"}) {
+    Json value;
+    ASSERT_FALSE(base::ParseJson(text, &value, {.keep_numbers = true}));
+    EXPECT_EQ(Apply(R"({"type": ["integer", "null"], "maximum": 100})", &value).size(), 0U) << text;
+    EXPECT_EQ(value.get<int>(), 100) << text;
+  }
+  for (const char* text : {"1.50", "15e-1", "123456789012345678901", "1e300"}) {
+    Json value;
+    ASSERT_FALSE(base::ParseJson(text, &value, {.keep_numbers = true}));
+    EXPECT_EQ(Apply(R"({"type": "integer", "maximum": 100})", &value).size(), 1U) << text;
+  }
+  Json zero;
+  ASSERT_FALSE(base::ParseJson("-0", &zero, {.keep_numbers = true}));
+  EXPECT_EQ(Apply(R"({"type": "integer"})", &zero).size(), 0U);
+  EXPECT_EQ(zero, 0);
+}
+
 TEST(JsonSchema, AFaultNamesTheWayToTheValue) {
   Json value = base::ParseJsonOrThrow(R"({"a": [{"b": 1}]})");
   const auto faults = Apply(

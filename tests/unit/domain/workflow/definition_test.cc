@@ -91,6 +91,21 @@ TEST(WorkflowDefinition, WhatIsStoredReadsBackAsTheSameGraph) {
   EXPECT_THROW(ReadStoredDefinition("{}"), std::invalid_argument);
 }
 
+// A filter compares the digits that were given, as payloads are read.
+TEST(WorkflowDefinition, WhatIsStoredKeepsTheDigitsOfItsNumbers) {
+  const std::string digits = "123456789012345678901";
+  Json filter = Filter(2, "f");
+  ASSERT_FALSE(
+      base::ParseJson(R"({"conditions":[{"column":"a","op":"eq","value":)" + digits + "}]}",
+                      &filter["specs"], {.keep_numbers = true}));
+  const Definition read = Read(Graph({Source(), filter}, Json::array({Edge("in", "f")})));
+  const std::string stored = base::DumpJson(DefinitionJson(read));
+  const Definition again = ReadStoredDefinition(stored);
+  EXPECT_EQ(base::DumpJson(DefinitionJson(again)), stored);
+  const BoundSpecs bound = ReadBoundSpecs(BoundSpecsJson({"f", again.blocks[1].specs, {"a"}, {}}));
+  EXPECT_EQ(base::DumpJson(bound.specs.at("conditions").at(0).at("value")), digits);
+}
+
 TEST(WorkflowDefinition, TheShapeIsCheckedFirst) {
   EXPECT_THAT(FaultsOf(Json::array()), ElementsAre(R"(dict_type ["d"])"));
   EXPECT_THAT(FaultsOf(Json::object()),
