@@ -109,7 +109,14 @@ void ReadSeeds(rest::BodyReader* reader, InvestigationBody* body, rest::Problems
   for (std::size_t i = 0; i < given->size(); ++i) ReadSeed((*given)[i], i, &body->seeds, problems);
 }
 
-// What is wrong becomes a problem; `price_mc`: of each seed, which credits_max has to cover.
+// The seeds that cost something: those that somebody may look at.
+std::int64_t SeedsLookedAt(const InvestigationBody& body) {
+  return std::count_if(body.seeds.begin(), body.seeds.end(),
+                       [](const auto& seed) { return domain::MayBeLookedAt(seed.type); });
+}
+
+// What is wrong becomes a problem; `price_mc`: of each seed that is looked at, which credits_max
+// has to cover.
 InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t price_mc,
                                         rest::Problems* problems) {
   rest::BodyReader reader(members, problems);
@@ -120,7 +127,7 @@ InvestigationBody ReadInvestigationBody(const base::Json& members, std::int64_t 
   body.findings_max = reader.Integer("findings_max", Presence::kOptional, 1, kFindingsMax)
                           .value_or(kFindingsDefault);
   body.credits_mc_max = reader.Credits("credits_max", Presence::kOptional);
-  const std::int64_t seeds_mc = price_mc * static_cast<std::int64_t>(body.seeds.size());
+  const std::int64_t seeds_mc = price_mc * SeedsLookedAt(body);
   if (body.credits_mc_max && *body.credits_mc_max <= 0) {
     reader.Refuse("credits_max", "Input should be greater than 0");
   } else if (body.credits_mc_max && *body.credits_mc_max < seeds_mc) {
@@ -167,9 +174,7 @@ std::vector<store::NewJobBlock> Blocks(const InvestigationBody& body, std::int64
 
 store::NewJob Compose(const Call& call, const InvestigationBody& body) {
   const std::int64_t price_mc = call.parts.config.investigations.expansion_mc;
-  const auto paid = std::count_if(body.seeds.begin(), body.seeds.end(), [](const auto& seed) {
-    return domain::MayBeLookedAt(seed.type);
-  });
+  const std::int64_t paid = SeedsLookedAt(body);
   store::NewJob job;
   job.kind = domain::JobKind::kInvestigation;
   job.name = body.name;
@@ -180,13 +185,14 @@ store::NewJob Compose(const Call& call, const InvestigationBody& body) {
   job.blocks = Blocks(body, price_mc);
   store::NewInvestigation& about = job.investigation.emplace();
   about.seeds_json = base::DumpJson(rows);
-  about.seeds = static_cast<int>(body.seeds.size());
+  // At least one is stored: where nobody looks at a seed nothing is found that could be.
+  about.seeds = static_cast<int>(std::max<std::int64_t>(paid, 1));
   about.depth = body.depth;
   about.findings_max = body.findings_max;
   about.credits_mc_max = body.credits_mc_max;
   if (body.credits_mc_max && price_mc > 0) {
-    about.subjects_max =
-        static_cast<int>(std::min<std::int64_t>(*body.credits_mc_max / price_mc, kFindingsMax));
+    about.subjects_max = static_cast<int>(
+        std::clamp<std::int64_t>(*body.credits_mc_max / price_mc, about.seeds, kFindingsMax));
   }
   return job;
 }

@@ -405,6 +405,20 @@ TEST_F(ApiInvestigations, SeedsThatNobodyLooksAtAreNotReserved) {
   EXPECT_EQ(started.body["estimated_cost_cents"], 0);
 }
 
+TEST_F(ApiInvestigations, SeedsThatNobodyLooksAtTakeNothingOfTheCredits) {
+  Json seeds = Json::array({Seed("person", "Ada"), Seed("phone", "+4930")});
+  EXPECT_EQ(Start({{"seeds", seeds}, {"credits_max", 1}}).status, 200) << "they cost nothing";
+  seeds.push_back(Seed("domain", "a.example"));
+  EXPECT_THAT(Start({{"seeds", seeds}, {"credits_max", 4}}).raw.body,
+              testing::HasSubstr("at least the seeds, which cost 5"));
+  const Reply started = Start({{"seeds", seeds}, {"credits_max", 10}});
+  ASSERT_EQ(started.status, 200) << started.raw.body;
+  EXPECT_EQ(Sql("select subjects_max - subjects from investigation where id = '" +
+                started.body["investigation_id"].get<std::string>() + "'"),
+            "1")
+      << "which pays for a subject that is found";
+}
+
 TEST_F(ApiInvestigations, FiveAreOpenAtOnceAndTheSixthIsRefused) {
   std::string first;
   for (int i = 0; i < 5; ++i) {
