@@ -101,6 +101,11 @@ on conflict (import_id, field) do update
 set fields_hash = excluded.fields_hash, total = excluded.total, missing = excluded.missing, counted = excluded.counted,
     top = excluded.top
 
+-- name: search_import_turn
+-- Imports of a mode and an organisation become current one at a time: each sees the one that it takes the place of.
+select pg_advisory_xact_lock(hashtextextended('search_import ' || i.mode || ' ' || coalesce(i.org_id::text, ''), 0))
+from search_import i where i.id = @import_id
+
 -- name: search_import_replace
 -- The import that @import_id takes the place of.
 update search_import f set state = :import_former, touched_at = now()
@@ -120,19 +125,22 @@ select documents from search_import where id = @import_id
 
 -- name: search_expire
 -- Deletes documents of imports that nobody sees, at most @limit, once @kept_h have passed since the last change; then the
--- imports themselves.
+-- imports themselves. From the first document on no batch continues the import, which would lack what is gone.
 with old as (
-  select id from search_import
+  select id, exists (select 1 from search_entity e where e.import_id = search_import.id) as is_left
+  from search_import
   where state in (:import_receiving, :import_counting, :import_former) and touched_at < now() - @kept_h * interval '1 hour'
-  order by touched_at limit 1),
+  order by touched_at limit 1 for update skip locked),
+closed as (
+  update search_import set state = :import_former
+  where id = (select id from old where is_left) and state <> :import_former),
 gone as (
   delete from search_entity
   where ctid = any (array(select e.ctid from search_entity e where e.import_id = (select id from old) limit @limit))
   returning 1),
 ended as (
   delete from search_import
-  where id = (select id from old)
-    and not exists (select 1 from search_entity e where e.import_id = search_import.id)
+  where id = (select id from old where not is_left)
   returning 1)
 select (select count(*) from gone) + (select count(*) from ended)
 

@@ -179,6 +179,7 @@ ImportProgress Switch(Session& session, const base::Clock& clock, const base::Uu
                                "only_reads"_a = kWrites);
     ImportProgress progress = LockImport(tx, import_id).value().progress;
     if (progress.state == ImportState::kCounting) {
+      tx.Exec<"search_import_turn">("import_id"_a = import_id);
       tx.Exec<"search_import_replace">("import_id"_a = import_id);
       tx.Exec<"search_import_switch">("import_id"_a = import_id);
       progress.state = ImportState::kCurrent;

@@ -1,6 +1,13 @@
 // The operator's imports of documents: batches that may be repeated, and nothing half visible.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <pqxx/pqxx>
+
 #include "store/fleet/maintenance.h"
 #include "tests/store/support/operator_support.h"
 
@@ -113,6 +120,51 @@ TEST_F(SearchImport, WhatNobodySeesIsDeletedADayLater) {
   EXPECT_EQ(Sql("select count(*) from search_entity"), "1");
   EXPECT_EQ(Sql("select count(*) from search_import"), "1");
   EXPECT_EQ(Visible(), "1");
+}
+
+// Both have counted, and wait for the one that they take the place of.
+TEST_F(SearchImport, OfTwoThatEndTogetherOneTakesThePlaceOfTheOther) {
+  Send(base::Uuid::V4(), 0, Json::array({Line("a", "a.example")}), true);
+  const base::Uuid ids[] = {base::Uuid::V4(), base::Uuid::V4()};
+  for (const base::Uuid& one : ids) Send(one, 0, Json::array({Line("b", "b.example")}));
+  std::vector<std::thread> callers;
+  std::array<int, 2> statuses{};
+  {
+    pqxx::connection connection(database.url());
+    pqxx::work holder(connection);
+    holder.exec("select from search_import where state = 2 for update");
+    for (std::size_t i = 0; i < 2; ++i) {
+      callers.emplace_back(
+          [&, i] { statuses.at(i) = Send(ids[i], 1, Json::array(), true).status; });
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (Sql("select count(*) from pg_locks where not granted") != "2" &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    holder.commit();
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_THAT(statuses, testing::Each(200));
+  EXPECT_EQ(Sql("select string_agg(state::text, ' ' order by state) from search_import"), "2 3 3");
+  EXPECT_EQ(Visible(), "1");
+}
+
+TEST_F(SearchImport, WhatIsBeingDeletedIsNotContinued) {
+  Send(id, 0, Json::array({Line("a", "a.example")}));
+  Sql("update search_import set touched_at = now() - interval '25 hours'");
+  store::Session session(config.database, {.name = "scheduler"}, clock, metrics, log);
+  store::MaintenanceState state_of_process;
+  store::Maintain(session, config.retention, &state_of_process);
+  EXPECT_EQ(Sql("select count(*) from search_entity"), "0");
+  EXPECT_EQ(Sql("select count(*) from search_import"), "1") << "its documents go first";
+  const Reply reply = Send(id, 1, Json::array({Line("b", "b.example")}), true);
+  EXPECT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(reply.body["state"], "former");
+  EXPECT_EQ(reply.body["lines"], 1) << "nothing more is taken";
+  EXPECT_EQ(Sql("select count(*) from search_entity"), "0");
+  EXPECT_EQ(Send(id, 1, Json::array(), true).body["state"], "former");
+  EXPECT_EQ(Visible(), "0");
 }
 
 TEST_F(SearchImport, WhatIsWrongWithARequestIsSaid) {
