@@ -91,9 +91,13 @@ rest::Handled PostScheduleResume(Call& call) {
     return rest::ErrorReply(409, domain::kWorkflowDeleted,
                             "the workflow was deleted: its schedules stay paused");
   }
-  if (!store::ResumeSchedule(call.session(), call.parts.clock, found->id,
-                             AuditOf(call, "schedule.resume", reason))) {
-    return rest::Conflict("the schedule is not paused");
+  const auto resumed = store::ResumeSchedule(call.session(), call.parts.clock, found->id,
+                                             AuditOf(call, "schedule.resume", reason));
+  if (resumed == store::Resumed::kNotPaused) return rest::Conflict("the schedule is not paused");
+  if (resumed == store::Resumed::kTeamDeleted) {
+    return rest::ErrorReply(409, "team_deleted",
+                            "the team that the schedule runs for was deleted: update it with "
+                            "is_active true, and it runs for the organisation");
   }
   call.parts.signals.Raise(store::Signal::kDue);
   return Shown(call);

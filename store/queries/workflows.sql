@@ -108,10 +108,21 @@ order by s.id desc
 limit @limit
 
 -- name: workflow_schedule_resume
-update workflow_schedule
-set is_active = true, paused_reason = null, paused_message = null, version = version + 1, look_at = now(),
-    updated_at = greatest(now(), updated_at)
-where id = @id and not is_active
+-- But one whose team was deleted: its runs would be that team's.
+with asked as materialized (
+  select s.id, s.is_active,
+         exists (select from team t where t.org_id = s.org_id and t.id = s.team_id and t.deleted_at is not null)
+           as team_deleted
+  from workflow_schedule s
+  where s.id = @id for update of s
+), resumed as (
+  update workflow_schedule s
+  set is_active = true, paused_reason = null, paused_message = null, version = version + 1, look_at = now(),
+      updated_at = greatest(now(), updated_at)
+  from asked a
+  where s.id = a.id and not a.is_active and not a.team_deleted
+)
+select is_active, team_deleted from asked
 
 -- name: workflow_schedule_update
 -- What is null stays as it is; override and payload but where @sets_override and @sets_payload. With other times

@@ -186,12 +186,18 @@ bool PauseScheduleFor(Session& session, const base::Clock& clock, const base::Uu
   });
 }
 
-bool ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
-                    const AuditEntry& audit) {
+Resumed ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
+                       const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"workflow_schedule_resume">("id"_a = id).affected_rows() == 0) return false;
+    const auto asked = tx.Exec<"workflow_schedule_resume">("id"_a = id);
+    if (asked.empty()) return Resumed::kNotPaused;
+    bool was_active = false;
+    bool team_deleted = false;
+    Columns(asked[0]).Into("is_active"_a = &was_active, "team_deleted"_a = &team_deleted);
+    if (was_active) return Resumed::kNotPaused;
+    if (team_deleted) return Resumed::kTeamDeleted;
     InsertAudit(tx, clock, audit);
-    return true;
+    return Resumed::kDone;
   });
 }
 

@@ -129,9 +129,11 @@ std::vector<WorkflowSchedule> ListSchedulesPage(Session& session, const Schedule
 bool PauseScheduleFor(Session& session, const base::Clock& clock, const base::Uuid& id,
                       const std::string& message, const AuditEntry& audit);
 
-// Lets one that is paused go on, for whom it was. False where there is none, or it is not paused.
-bool ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
-                    const AuditEntry& audit);
+enum class Resumed { kDone, kNotPaused, kTeamDeleted };
+
+// Lets one that is paused go on, for whom it was. One that is not there is not paused.
+Resumed ResumeSchedule(Session& session, const base::Clock& clock, const base::Uuid& id,
+                       const AuditEntry& audit);
 
 // What became of a slot.
 struct WorkflowSlot {

@@ -237,6 +237,24 @@ TEST_F(AdminSchedules, APauseShowsItsReasonAndAResumeGoesOnForWhomItWas) {
             404);
 }
 
+TEST_F(AdminSchedules, AScheduleOfADeletedTeamIsUpdatedAndNotResumed) {
+  const std::string path = "/admin/v1/schedules/" + NewSchedule("mine");
+  Ask("POST", path + "/pause", Json{{"reason", "r"}});
+  Sql("update team set deleted_at = now()");
+  const Reply refused = Ask("POST", path + "/resume", Json::object());
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.body["error"], "team_deleted");
+  const Json shown = Ask("GET", path).body;
+  EXPECT_EQ(shown["is_active"], false);
+  const Reply updated =
+      Ask("POST",
+          "/admin/v1/orgs/" + org + "/workflows/" + shown["workflow_id"].get<std::string>() +
+              "/schedules/" + shown["id"].get<std::string>() + "/update",
+          Json{{"is_active", true}});
+  EXPECT_EQ(updated.body["is_active"], true) << updated.raw.body;
+  EXPECT_EQ(Sql("select team_id from workflow_schedule"), "");
+}
+
 TEST_F(AdminSchedules, ATeamIsNotDeletedWhileAScheduleRunsForIt) {
   const std::string path = "/admin/v1/schedules/" + NewSchedule("mine");
   const std::string at = "/admin/v1/orgs/" + org + "/teams/" + team_text;
