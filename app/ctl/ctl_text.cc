@@ -86,9 +86,9 @@ JsonClient::Answer CallAgain(const CallWithBody& call, const base::Json& body) {
   }
 }
 
-// A state that only a further call changes.
-bool IsCounting(const JsonClient::Answer& answer) {
-  return answer.body.value("state", "") == "counting";
+// Whether an import is "counting", which only a further call changes, or "current" at last.
+bool IsIn(std::string_view state, const JsonClient::Answer& answer) {
+  return answer.body.value("state", "") == state;
 }
 
 }  // namespace
@@ -114,14 +114,23 @@ JsonClient::Answer SendLines(const CallWithBody& call, base::Json body, std::ist
     if (lines < reader.at()) {
       throw RequestFailed(answer.status, "the server has fewer lines than were sent");
     }
-    if (lines > reader.at() && !is_last) {
+    if (lines > reader.at()) {
+      if (is_last) {
+        throw RequestFailed(answer.status, "the file has fewer lines than were received");
+      }
       reader.SkipTo(lines);
       continue;
     }
     if (!is_last) continue;
     body["first_line"] = reader.at();
     body["lines"] = base::Json::array();
-    while (answer.status == 200 && IsCounting(answer)) answer = CallAgain(call, body);
+    while (answer.status == 200 && IsIn("counting", answer)) answer = CallAgain(call, body);
+    if (answer.status == 200 && !IsIn("current", answer)) {
+      throw RequestFailed(
+          answer.status,
+          "nobody sees the documents: another import has taken their place, or they "
+          "waited too long for their end; send them as a new import");
+    }
     return answer;
   }
 }

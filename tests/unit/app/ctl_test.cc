@@ -336,6 +336,22 @@ TEST(CtlLines, ABrokenImportIsGoneOnWithWhereItStopped) {
   EXPECT_EQ(server.bodies[1]["lines"][0], "1700");
 }
 
+TEST(CtlLines, AFileThatIsShorterThanWhatWasReceivedEndsNothing) {
+  for (const int lines : {10, 1200, 1699}) {
+    FakeImport server(1700);
+    EXPECT_THROW(SendAll(&server, lines), RequestFailed) << lines;
+    EXPECT_EQ(server.finished, 0);
+  }
+}
+
+TEST(CtlLines, WhatNobodySeesAtTheEndIsNoSuccess) {
+  std::istringstream file("1\n");
+  const auto former = [](const Json& /*body*/) {
+    return JsonClient::Answer{200, Json{{"lines", 1}, {"state", "former"}}, ""};
+  };
+  EXPECT_THROW(SendLines(former, Json{{"import_id", "i"}}, file, false), RequestFailed);
+}
+
 TEST(CtlLines, ABatchWithoutAnAnswerIsSentAgainAFewTimes) {
   FakeImport server;
   server.fails = 4;
