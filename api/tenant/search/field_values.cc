@@ -3,6 +3,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -256,7 +257,7 @@ void ExcludeListed(Call& call, const std::vector<base::Uuid>& lists,
                    store::ValuesQuestion* question) {
   if (lists.empty()) return;
   int named = 0;
-  for (const base::Uuid& id : lists) {
+  for (const base::Uuid& id : std::set<base::Uuid>(lists.begin(), lists.end())) {
     const auto list = store::GetExclusionList(call.session(), call.caller.org_id, id);
     if (!list) throw rest::Refusal(rest::NotFound("exclusion list"));
     if (const auto error =

@@ -155,6 +155,7 @@ TEST_F(ApiSearchExclusions, ListsAndTheirIdsHaveLimits) {
   EXPECT_EQ(Fill(list, {"a", "b"}).error(), "exclusion_list_full");
   EXPECT_EQ(Fill(list, {"a"}).body["entity_count"], 10'000);
   Ready(list);
+  EXPECT_EQ(Count({{"exclusion_list_ids", {list, list}}}).status, 200) << "named twice is one list";
   const std::string one_more = NewList();
   Fill(one_more, {"a"});
   Ready(one_more);
