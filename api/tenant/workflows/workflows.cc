@@ -79,6 +79,12 @@ std::string DefinitionOfTemplate(const Call& call, const std::string& key) {
   return base::DumpJson(domain::DefinitionJson(std::get<domain::Definition>(read)));
 }
 
+rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted deleted) {
+  const auto workflow = store::GetWorkflow(call.session(), call.caller.org_id, id, deleted);
+  if (!workflow) return rest::NotFound("workflow");
+  return rest::JsonReply(200, WorkflowJson(*workflow));
+}
+
 rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
   if (std::holds_alternative<store::WorkflowKeyInUse>(outcome)) return KeyInUse();
   if (std::holds_alternative<store::WorkflowKeyReused>(outcome)) return KeyReused();
@@ -91,15 +97,8 @@ rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
                                         call.parts.config.workflows.workflows_per_org_max));
   }
   const base::Uuid id = std::get<store::WorkflowCreated>(outcome).id;
-  const auto workflow = store::GetWorkflow(call.session(), call.caller.org_id, id);
-  if (!workflow) return rest::NotFound("workflow");  // deleted meanwhile
-  return rest::JsonReply(200, WorkflowJson(*workflow));
-}
-
-rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted deleted) {
-  const auto workflow = store::GetWorkflow(call.session(), call.caller.org_id, id, deleted);
-  if (!workflow) return rest::NotFound("workflow");
-  return rest::JsonReply(200, WorkflowJson(*workflow));
+  // A repetition is shown what was made, whatever has become of it.
+  return ShowOne(call, id, store::Deleted::kShown);
 }
 
 // `further`: what else the caller reads of the query.

@@ -125,6 +125,10 @@ TEST_F(ApiWorkflows, AKeyMakesOneWorkflow) {
   EXPECT_EQ(Create({{"workflow_name", "other"}}, key).type(), "idempotency_key_reused");
   EXPECT_EQ(Ask("POST", "/find-email-async", One(), key).status, 422) << "one key, one request";
   EXPECT_EQ(Sql("select count(*) from workflow"), "1");
+  Ask("POST", "/workflows/delete_workflow?workflow_id=" + first.body["id"].get<std::string>());
+  const Reply again = Create({}, key);
+  EXPECT_EQ(again.status, 200) << "whatever has become of it: " << again.raw.body;
+  EXPECT_EQ(again.body["id"], first.body["id"]);
 }
 
 TEST_F(ApiWorkflows, ADefinitionIsShownWithTheDigitsOfItsNumbers) {
