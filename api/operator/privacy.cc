@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/kit/cursor.h"
 #include "api/operator/admin_json.h"
 #include "api/operator/handlers.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "domain/email/suppression.h"
 #include "store/email/email_memory.h"
@@ -144,31 +148,51 @@ using Phase = store::ErasurePlace::Phase;
 constexpr std::chrono::seconds kTimePerCall{5};
 
 // The place where the last call ended, by what it was at.
-constexpr char kAtJobs = 'x';
-constexpr char kAtSnapshots = 'z';
-constexpr char kAtMonitorRows = 'y';
+constexpr std::pair<Phase, char> kCursorKinds[] = {{Phase::kJobs, 'x'},
+                                                   {Phase::kSnapshots, 'z'},
+                                                   {Phase::kMonitorRows, 'y'},
+                                                   {Phase::kWorkflows, 'u'},
+                                                   {Phase::kSchedules, 'v'}};
 
-std::string EncodePlace(const store::ErasurePlace& place) {
-  const char at = place.phase == Phase::kJobs        ? kAtJobs
-                  : place.phase == Phase::kSnapshots ? kAtSnapshots
-                                                     : kAtMonitorRows;
-  return rest::EncodeCursor({at}, place.after);
+// What a cursor is bound to: whom it is about, of which organisation, and whether it is a dry run,
+// as the first call of another erasure would be left out otherwise.
+base::Uuid DigestOf(const store::Erasure& erasure) {
+  std::string text = erasure.mode == store::Erasure::Mode::kCount ? "count" : "erase";
+  for (const domain::SuppressionKey& key : erasure.target.keys()) {
+    text += domain::SuppressionKindName(key.kind);
+    text += key.hash;
+  }
+  if (erasure.org_id) text += erasure.org_id->ToString();
+  const std::string digest = base::Sha256(text);
+  base::Uuid id;
+  std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
+  return id;
 }
 
-std::optional<store::ErasurePlace> DecodePlace(const std::string& cursor) {
-  if (const auto after = rest::DecodeIdCursor({kAtJobs}, cursor)) {
-    return store::ErasurePlace{Phase::kJobs, *after};
-  }
-  if (const auto after = rest::DecodeIdCursor({kAtSnapshots}, cursor)) {
-    return store::ErasurePlace{Phase::kSnapshots, *after};
-  }
-  if (const auto after = rest::DecodeIdCursor({kAtMonitorRows}, cursor)) {
-    return store::ErasurePlace{Phase::kMonitorRows, *after};
+std::string EncodePlace(const store::Erasure& erasure, const store::ErasurePlace& place) {
+  const auto* kind = std::find_if(std::begin(kCursorKinds), std::end(kCursorKinds),
+                                  [&](const auto& one) { return one.first == place.phase; });
+  return rest::EncodeCursor({kind->second, DigestOf(erasure)}, place.after);
+}
+
+std::optional<store::ErasurePlace> DecodePlace(const store::Erasure& erasure,
+                                               const std::string& cursor) {
+  const base::Uuid digest = DigestOf(erasure);
+  for (const auto& [phase, kind] : kCursorKinds) {
+    if (const auto after = rest::DecodeIdCursor({kind, digest}, cursor)) {
+      return store::ErasurePlace{phase, *after};
+    }
   }
   return std::nullopt;
 }
 
-base::Json StepJson(const store::ErasureStep& step) {
+base::Json IdsJson(const std::vector<base::Uuid>& ids) {
+  base::Json json = base::Json::array();
+  for (const base::Uuid& id : ids) json.push_back(id.ToString());
+  return json;
+}
+
+base::Json StepJson(const store::Erasure& erasure, const store::ErasureStep& step) {
   base::Json rows = base::Json::array();
   for (const store::ErasedRow& row : step.monitor_rows) {
     rows.push_back({{"monitor_id", row.monitor_id.ToString()}, {"row_id", row.row_id.ToString()}});
@@ -180,21 +204,25 @@ base::Json StepJson(const store::ErasureStep& step) {
                   {"rows", step.rows},
                   {"findings", step.findings},
                   {"snapshots", step.snapshots},
-                  {"monitor_rows", std::move(rows)}};
-  if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(step.next);
+                  {"monitor_rows", std::move(rows)},
+                  {"workflows", IdsJson(step.workflows)},
+                  {"schedules", IdsJson(step.schedules)}};
+  if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(erasure, step.next);
   return json;
 }
 
-// Nobody looks the person up from now on, so that nothing new comes in behind the erasure. False
-// where there is no such organisation.
-bool SuppressFirst(const Call& call, const store::Erasure& erasure,
-                   const std::optional<std::string>& reason) {
+// Nobody looks the person up from now on, so that nothing new comes in behind the erasure. Each
+// call says so, and is in the audit. The reason is in the entry of the first one alone: should it
+// name the person, that call takes it out again. False where there is no such organisation.
+bool SuppressFirst(const Call& call, const store::Erasure& erasure, const std::string& reason,
+                   bool goes_on) {
   for (const domain::SuppressionKey& key : erasure.target.keys()) {
-    store::AuditEntry audit = AuditOf(call, "erase", reason);
+    store::AuditEntry audit =
+        AuditOf(call, "erase", goes_on ? std::nullopt : std::optional(reason));
     audit.target = domain::SuppressionKindName(key.kind);
     audit.org_id = erasure.org_id;
     const auto outcome =
-        store::Suppress(call.session(), call.parts.clock, key, erasure.org_id, *reason, audit);
+        store::Suppress(call.session(), call.parts.clock, key, erasure.org_id, reason, audit);
     if (outcome == store::SuppressOutcome::kNoOrganisation) return false;
   }
   return true;
@@ -220,14 +248,16 @@ rest::Handled PostErase(Call& call) {
       is_dry ? store::Erasure::Mode::kCount : store::Erasure::Mode::kErase};
   store::ErasurePlace place;
   if (cursor) {
-    const auto decoded = DecodePlace(*cursor);
+    const auto decoded = DecodePlace(erasure, *cursor);
     if (!decoded) return rest::InvalidCursor();
     place = *decoded;
-  } else if (!is_dry && !SuppressFirst(call, erasure, reason)) {
+  }
+  if (!is_dry && !SuppressFirst(call, erasure, *reason, cursor.has_value())) {
     return rest::NotFound("organisation");
   }
-  return rest::JsonReply(200, StepJson(store::EraseSome(call.session(), call.parts.clock, erasure,
-                                                        place, kTimePerCall)));
+  const auto step =
+      store::EraseSome(call.session(), call.parts.clock, erasure, place, kTimePerCall);
+  return rest::JsonReply(200, StepJson(erasure, step));
 }
 
 }  // namespace vedette::admin

@@ -109,6 +109,17 @@ int EraseCells(const ErasureTarget& target, Json* rows) {
   return touched;
 }
 
+// A worker that has read rows which changed knows them as they were: what it would record goes with
+// its lease.
+void TakeFromWorkers(StoredJob* job) {
+  for (auto& chunk : job->chunks) {
+    const auto is_read = [&](const StoredJob::Part& part) {
+      return part.changed && chunk.input == part.block && chunk.part == part.part;
+    };
+    chunk.changed = chunk.changed || std::any_of(job->parts.begin(), job->parts.end(), is_read);
+  }
+}
+
 // Erases from a job that is no lookup.
 int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
   int touched = 0;
@@ -127,6 +138,7 @@ int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
     chunk.changed = rows > 0;
     touched += rows;
   }
+  TakeFromWorkers(job);
   return touched;
 }
 

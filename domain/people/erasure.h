@@ -72,7 +72,8 @@ struct StoredJob {
     int part = 0;
     base::Json done;  // {"rows": [..], "later": {..}}, or null
     bool changed = false;
-    int ended = 0;  // rows that were still to be done, and are not any more
+    int ended = 0;             // rows that were still to be done, and are not any more
+    std::optional<int> input;  // the block whose part of the same number it works on
   };
   Form form = Form::kOther;
   int part_rows = 1;

@@ -25,6 +25,8 @@ constexpr int kJobsPerPage = 200;
 constexpr int kRowsPerPage = 5000;
 // Snapshots, whose texts are compressed: they are looked through here.
 constexpr int kSnapshotsPerPage = 100;
+// Workflows, and their schedules, of which one may be over a megabyte long.
+constexpr int kWorkflowsPerPage = 50;
 
 bool Writes(const Erasure& erasure) {
   return erasure.mode == Erasure::Mode::kErase;
@@ -121,7 +123,7 @@ std::optional<LockedToErase> LockAndRead(Transaction& tx, const base::Uuid& job_
     StoredJob::Chunk& chunk = job.chunks.emplace_back();
     std::string done;
     Columns(row).Into("id"_a = &chunk.id, "block"_a = &chunk.block, "part"_a = &chunk.part,
-                      "done"_a = &done);
+                      "done"_a = &done, "input"_a = &chunk.input);
     chunk.done = Parse(done);
   }
   for (const auto& row : tx.Exec<"erase_job_parts_read">("job_id"_a = job_id)) {
@@ -160,11 +162,13 @@ void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
     if (part.changed) parts.Add(part.block, part.part, base::DumpJson(part.rows));
   }
   if (!parts.empty()) tx.Exec<"erase_job_parts">("job_id"_a = job_id, parts);
-  Rows<Column<"id", base::Uuid>, Column<"done", std::string>> chunks;
+  Rows<Column<"id", base::Uuid>, Column<"done", std::optional<std::string>>> chunks;
   std::map<int, int> ended;  // rows, by block
   for (const auto& chunk : job.chunks) {
     if (!chunk.changed) continue;
-    chunks.Add(chunk.id, base::DumpJson(chunk.done));
+    std::optional<std::string> done;
+    if (!chunk.done.is_null()) done = base::DumpJson(chunk.done);
+    chunks.Add(chunk.id, done);
     ended[chunk.block] += chunk.ended;
   }
   if (chunks.empty()) return;
@@ -272,7 +276,24 @@ void ListMonitorRows(Session& session, const Erasure& erasure, ErasureStep* step
     place.after = found.row_id;
     if (text && erasure.target.IsIn(Parse(*text))) step->monitor_rows.push_back(found);
   }
-  if (page.size() < kRowsPerPage) place = {Phase::kDone, {}};
+  if (page.size() < kRowsPerPage) place = {Phase::kWorkflows, {}};
+}
+
+// Lists what belongs to its owner by id, page by page, and goes on with `then`.
+template <NameText page_of>
+void List(Session& session, const Erasure& erasure, Phase then, std::vector<base::Uuid>* holders,
+          ErasureStep* step) {
+  ErasurePlace& place = step->next;
+  const auto page = Read(session, [&](Transaction& tx) {
+    return tx.Exec<page_of>("org_id"_a = erasure.org_id, "after"_a = place.after,
+                            "needles"_a = erasure.target.needles(), "limit"_a = kWorkflowsPerPage);
+  });
+  for (const auto& row : page) {
+    std::optional<std::string> text;
+    Columns(row).Into("id"_a = &place.after, "text"_a = &text);
+    if (text && erasure.target.IsIn(Parse(*text))) holders->push_back(place.after);
+  }
+  if (page.size() < kWorkflowsPerPage) place = {then, {}};
 }
 
 }  // namespace
@@ -297,6 +318,10 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
       EraseSnapshots(session, erasure, &step);
     } else if (step.next.phase == Phase::kMonitorRows) {
       ListMonitorRows(session, erasure, &step);
+    } else if (step.next.phase == Phase::kWorkflows) {
+      List<"erase_workflows_page">(session, erasure, Phase::kSchedules, &step.workflows, &step);
+    } else if (step.next.phase == Phase::kSchedules) {
+      List<"erase_schedules_page">(session, erasure, Phase::kDone, &step.schedules, &step);
     }
   } while (step.next.phase != Phase::kDone && clock.SinceBoot() < until);
   return step;

@@ -13,8 +13,9 @@
 // Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,
 // job, job_part, job_chunk, investigation, finding, recipient; and of pages that monitors keep, the
 // snapshots whose text names the person, with their pictures, and the picture of such a row's last
-// failure. The rows of monitors that hold the person are listed, and left to their owner. It is the
-// one writer of a part that is written, under the job's lock.
+// failure. The rows of monitors that hold the person are listed, and left to their owner; so are
+// workflows and their schedules, by what they give their runs. It is the one writer of a part that
+// is written, under the job's lock.
 //
 // The rows of email_fact that go are those of the address itself and, where a lookup is erased
 // from, what its organisation knows of that person by name: other addresses, and guesses that were
@@ -30,9 +31,17 @@ struct Erasure {
 // How far an erasure has come. Facts, recipients and entries of the audit come first, with the
 // first call.
 //
-//   kStart --> kJobs --> kSnapshots --> kMonitorRows --> kDone
+//   kStart --> kJobs --> kSnapshots --> kMonitorRows --> kWorkflows --> kSchedules --> kDone
 struct ErasurePlace {
-  enum class Phase { kStart, kJobs, kSnapshots, kMonitorRows, kDone } phase = Phase::kStart;
+  enum class Phase {
+    kStart,
+    kJobs,
+    kSnapshots,
+    kMonitorRows,
+    kWorkflows,
+    kSchedules,
+    kDone
+  } phase = Phase::kStart;
   base::Uuid after{};  // the last id that was looked at
 };
 
@@ -51,6 +60,8 @@ struct ErasureStep {
   std::int64_t findings = 0;  // of these jobs
   std::int64_t snapshots = 0;
   std::vector<ErasedRow> monitor_rows;
+  std::vector<base::Uuid> workflows;
+  std::vector<base::Uuid> schedules;  // of workflows
   ErasurePlace next;
 };
 

@@ -99,8 +99,11 @@ select block, part, rows from job_part where job_id = @job_id order by block, pa
 
 -- name: erase_job_chunks_read
 -- Locked in the order of their ids, as every statement that locks several chunks does.
-select id, block, part, coalesce(done::text,
-  'null') as done from job_chunk where job_id = @job_id order by id for update
+select c.id, c.block, c.part, coalesce(c.done::text, 'null') as done, b.input
+from job_chunk c join job_block b on b.job_id = c.job_id and b.block = c.block
+where c.job_id = @job_id
+order by c.id
+for update of c
 
 -- name: erase_job_params
 update job set params = @params::json where id = @job_id
@@ -142,6 +145,22 @@ select r.monitor_id, r.id, case when exists (select from unnest(@needles::text[]
 from (select monitor_id, id, json_build_array(subject, context, baseline, known, pending)::text as text
       from monitor_row where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) r
 order by r.id
+
+-- name: erase_workflows_page
+-- Workflows, as erase_rows_page: their definitions.
+select w.id, case when exists (select from unnest(@needles::text[]) as u(needle)
+                               where strpos(lower(w.text collate "C"), u.needle) > 0) then w.text end as text
+from (select id, definition::text as text
+      from workflow where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) w
+order by w.id
+
+-- name: erase_schedules_page
+-- Schedules of workflows, as erase_rows_page: what they give their runs.
+select s.id, case when exists (select from unnest(@needles::text[]) as u(needle)
+                               where strpos(lower(s.text collate "C"), u.needle) > 0) then s.text end as text
+from (select id, json_build_array(specs_override, webhook_payload)::text as text
+      from workflow_schedule where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) s
+order by s.id
 
 -- name: suppressions_list
 -- @after_at, @after the last one of the page before, or null; @kind kind, @org_id organisation; @limit limit

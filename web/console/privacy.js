@@ -7,7 +7,7 @@ import {filterForm, showList} from './list.js';
 import {idOf, named} from './names.js';
 
 const KINDS = ['address', 'domain', 'profile', 'person'];
-const MONITOR_ROWS_SHOWN = 100;
+const LEFT_SHOWN = 100;  // of what is left to its owner
 
 const organisationField = () => field('org_id', 'Of one organisation alone (name or id; empty: of all)');
 const whom = () => [field('email', 'An address'), field('profile', 'The URL of a profile'),
@@ -32,11 +32,11 @@ function suppressButton(role, title, path, what, reasonRequired, again) {
 
 // Goes on with the cursor until the end, and adds up.
 async function eraseAll(body) {
-  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, snapshots: 0, monitor_rows: []};
+  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, snapshots: 0, monitor_rows: [], workflows: [], schedules: []};
   for (let cursor;;) {
     const step = await ask('POST', '/erase', cursor ? {...body, cursor} : body);
     for (const name of ['facts', 'jobs', 'rows', 'findings', 'snapshots']) sum[name] += step[name];
-    sum.monitor_rows.push(...step.monitor_rows);
+    for (const name of ['monitor_rows', 'workflows', 'schedules']) sum[name].push(...step[name]);
     cursor = step.next_cursor;
     if (!cursor) return sum;
   }
@@ -49,7 +49,7 @@ function eraseButton(isDry, again) {
       title, button: isDry ? 'Count' : 'Erase', danger: !isDry, reasonRequired: !isDry,
       what: isDry ? 'Nothing is changed.'
         : 'Nobody looks the person up from now on, and what lookups have stored of them is taken out of all results. '
-          + 'This cannot be undone. Rows of monitors that name the person are listed and left: they are their owner\'s.',
+          + 'This cannot be undone. Rows of monitors, workflows and schedules that name the person are listed and left: they are their owner\'s.',
       fields: [field('email', 'The person\'s address', {required: true}), field('profile', 'The URL of the person\'s profile'),
                organisationField()],
       act: async values => eraseAll({...await filled(values), ...isDry && {dry_run: true}}),
@@ -66,7 +66,11 @@ function erased(sum, isDry) {
     left.length > 0 && table(`Rows of monitors that name the person: ${number(left.length)}`, [
       ['Monitor', r => named('monitor', r.monitor_id)],
       ['Row', r => h('a', {href: `#/monitors/${r.monitor_id}/rows/${r.row_id}`}, r.row_id)],
-    ], left.slice(0, MONITOR_ROWS_SHOWN))];
+    ], left.slice(0, LEFT_SHOWN)),
+    sum.workflows.length > 0 && table(`Workflows that name the person: ${number(sum.workflows.length)}`,
+      [['Workflow', id => h('a', {href: `#/schedules?workflow_id=${id}`}, id)]], sum.workflows.slice(0, LEFT_SHOWN)),
+    sum.schedules.length > 0 && table(`Schedules that name the person: ${number(sum.schedules.length)}`,
+      [['Schedule', id => h('a', {href: `#/schedules/${id}`}, id)]], sum.schedules.slice(0, LEFT_SHOWN))];
 }
 
 export async function privacy(main, _, filter) {

@@ -339,13 +339,23 @@ void GiveRecords(const RunContext& context, const std::vector<std::string_view>&
       records, [&room](std::size_t bytes) { room.Take(bytes); }, &request->reader, problems);
 }
 
+// The records of a run are its rows, out of which a person can be taken: what it keeps of its
+// workflow has none.
+void ForgetSample(Definition* definition) {
+  domain::DefinedBlock& source = definition->blocks.front();
+  if (!source.specs.contains("webhook_input")) return;
+  source.specs["webhook_input"] = nullptr;
+  source.given_specs.erase("webhook_input");
+}
+
 store::NewJob PlanJob(const RunContext& context, const store::WorkflowToRun& workflow,
                       RunRequest request) {
-  const Definition definition = request.definition;
+  Definition definition = request.definition;
   const domain::PlanRules rules = request.rules;
   auto source = MakeSource(context, std::move(request));
   CheckFeatures(context, definition);
   context.take_bytes(NamesCost(source.rows.columns, definition));
+  ForgetSample(&definition);
   return JobOf(context, workflow, definition, rules, std::move(source));
 }
 

@@ -295,6 +295,10 @@ TEST_F(ApiRuns, ASampleStandsForAPayload) {
   const std::string workflow = NewWorkflow(Chain(Json::array(
       {Block("webhook", {{"dataframe_type", "LEAD"}, {"webhook_input", R"([{"a": 1.50}])"}})})));
   EXPECT_EQ(File(Run(workflow)), "a\r\n1.50\r\n");
+  EXPECT_EQ(Sql("select count(*) from job j join job_block b on b.job_id = j.id "
+                "where j.params::text like '%1.50%' or b.specs::text like '%1.50%'"),
+            "0")
+      << "its records are rows, which an erasure looks through";
 }
 
 TEST_F(ApiRuns, AWorkersDeathLosesAndDoublesNoRow) {

@@ -326,6 +326,34 @@ TEST_F(Erasure, WhoHoldsTheRowRecordsNothingOfIt) {
   EXPECT_EQ(next.claims, 1) << "the claim that was taken away does not count";
 }
 
+// A run's worker has read the rows of the block before: it loses them as well.
+TEST_F(Erasure, WhoHoldsRowsOfARunRecordsNothingOfThem) {
+  store::NewJob run = NewLookup(org_id, clock, 2, 0);
+  run.kind = domain::JobKind::kWorkflow;
+  run.blocks.clear();
+  for (const char* type : {"webhook", "enrich_lead"}) {
+    store::NewJobBlock& block = run.blocks.emplace_back();
+    block.type = type;
+    block.lane = domain::Lane::kLookup;
+    block.parts_total = 1;
+    block.part_window = 1;
+    block.columns = std::vector<std::string>{"email"};
+  }
+  run.blocks[0].rows_total = 2;
+  run.blocks[1].input = 0;
+  run.parts.push_back({std::string("[[\"") + kAnn + "\"],[\"bob@acme.com\"]]", 2});
+  ASSERT_TRUE(
+      std::holds_alternative<store::JobStarted>(store::StartJob(session, clock, run, {10'000})));
+  const auto held = Claim(org_id);
+  EXPECT_EQ(Erase()["rows"], 1);
+  EXPECT_EQ(RecordEnd(run.id, held), store::JobRecorded::kDropped);
+  EXPECT_EQ(Left(), "0");
+  const auto next = Claim(org_id);
+  EXPECT_FALSE(next.done_json) << "nothing of it was done";
+  EXPECT_EQ(next.claims, 1) << "the claim that was taken away does not count";
+  EXPECT_EQ(Sql("select rows from job_part where block = 0"), R"([[null],["bob@acme.com"]])");
+}
+
 TEST_F(Erasure, AJobThatEndsBeforeItsRowIsWorkedOnShowsNothingOfIt) {
   const base::Uuid job = NewBulk(org_id);
   Erase();
@@ -375,6 +403,65 @@ TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
   EXPECT_EQ(erased["monitor_rows"][0]["row_id"], made.row_ids.at(0).ToString());
   EXPECT_EQ(Sql("select subject ->> 'contact' from monitor_row where position = 0"),
             "Ann <ann.zyxwvut@acme.com>");
+}
+
+// A definition's own records and what schedules give are their owner's, too.
+TEST_F(Erasure, WorkflowsAndTheirSchedulesAreListedAndLeft) {
+  const auto make = [&](const std::string& address) {
+    const std::string id = base::Uuid::V4().ToString();
+    Json block = Json::object();
+    block["webhook_input"] = base::DumpJson(Json::array({Json{{"email", address}}}));
+    Sql("insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id) "
+        "values ('" +
+        id + "', '" + org + "', 'w', '', '" + base::DumpJson(block) + "', 0, '" + org + "')");
+    for (const char* column : {"specs_override", "webhook_payload"}) {
+      Sql(std::string("insert into workflow_schedule (id, org_id, workflow_id, name, frequency, "
+                      "frequency_s, anchor_at, overlap, catch_up_s, is_active, caller_kind, "
+                      "caller_id, next_at, look_at, ") +
+          column + ") values (gen_random_uuid(), '" + org + "', '" + id +
+          "', 's', '1d', 86400, now(), 0, 0, true, 0, '" + org + "', now(), now(), '" +
+          base::DumpJson(Json::array({Json{{"email", address}}})) + "')");
+    }
+    return id;
+  };
+  const std::string hers = make("Ann.Zyxwvut@acme.com");
+  make("joann.zyxwvut@acme.com");
+  for (const bool is_dry : {true, false}) {
+    const Json erased = Erase({{"dry_run", is_dry}});
+    EXPECT_EQ(erased["workflows"], Json::array({hers}));
+    ASSERT_EQ(erased["schedules"].size(), 2U);
+    for (const Json& id : erased["schedules"]) {
+      EXPECT_EQ(Sql("select workflow_id from workflow_schedule where id = '" +
+                    id.get<std::string>() + "'"),
+                hers);
+    }
+  }
+  const Json others = Erase({{"org_id", NewOrganisation("Other")}});
+  EXPECT_TRUE(others["workflows"].empty() && others["schedules"].empty());
+}
+
+// A cursor of another erasure, or of one's own making, would leave out the first call's work.
+TEST_F(Erasure, ACursorIsOfItsErasureAloneAndEachCallIsInTheAudit) {
+  Json dry{{"email", kAnn}, {"dry_run", true}};
+  const auto status = [&](const std::string& kind_and_bound) {
+    dry["cursor"] = base::Base64UrlEncode(kind_and_bound + std::string(16, '\0'));
+    return Ask("POST", "/admin/v1/erase", dry).status;
+  };
+  EXPECT_EQ(status("\x01x" + std::string(16, '\0')), 400);
+  const auto bound = [&](const std::string& text) {
+    const auto target = domain::AddressSuppression(kAnn);
+    return "\x01x" + base::Sha256(text + "address" + target->hash).substr(0, 16);
+  };
+  EXPECT_EQ(status(bound("erase")), 400) << "of no dry run";
+  EXPECT_EQ(status(bound("count")), 200);
+  EXPECT_EQ(Count("audit where action = 'erase'"), "0");
+  const Json cursor{{"cursor", base::Base64UrlEncode(bound("erase") + std::string(16, '\0'))}};
+  Erase(cursor);
+  EXPECT_EQ(Count("suppression"), "1");
+  EXPECT_EQ(Count("audit where action = 'erase' and reason is null"), "1");
+  Json other{{"email", kAnn}, {"reason", "r"}, {"org_id", org}};
+  other.update(cursor);
+  EXPECT_EQ(Ask("POST", "/admin/v1/erase", other).status, 400);
 }
 
 // A page that names her goes with its picture and that of its row's last failure; another one of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
@@ -149,6 +150,23 @@ TEST(Erasures, OfAnotherJobTheCellsGoAndTheRowStays) {
   EXPECT_EQ(base::DumpJson(job.parts[0].rows), R"([["Acme",null,5],null,["Bob","b@x.org",6]])");
   EXPECT_EQ(base::DumpJson(job.chunks[0].done), R"({"rows":[["x",null]],"later":{}})");
   EXPECT_FALSE(job.params_changed);
+}
+
+// Ann's part is read by a chunk of the block behind it; the others read other parts, or none.
+TEST(Erasures, OfAnotherJobWhoWorksOnRowsThatHaveChangedLosesThem) {
+  StoredJob job;
+  job.params = Json::object();
+  job.parts.push_back({0, 0, Parse(R"([["bob@x.org"]])")});
+  job.parts.push_back({0, 1, Parse(R"([["ann.example@acme.com"]])")});
+  job.parts.push_back({1, 1, Parse(R"([["bob@x.org"]])")});
+  for (const auto& [block, part] : {std::pair{1, 0}, {1, 1}, {2, 1}}) {
+    job.chunks.push_back({base::Uuid(), block, part, nullptr, false, 0, block - 1});
+  }
+  job.chunks.push_back({base::Uuid(), 0, 2, nullptr});
+  EXPECT_EQ(EraseFrom(Ann(), &job), 1);
+  EXPECT_FALSE(job.chunks[0].changed);
+  EXPECT_TRUE(job.chunks[1].changed && job.chunks[1].done.is_null());
+  EXPECT_FALSE(job.chunks[2].changed || job.chunks[3].changed);
 }
 
 TEST(Erasures, OfALookupItIsToldWhatElseTheOrganisationKnowsOfThePerson) {
