@@ -39,6 +39,9 @@ struct Call {
   std::vector<std::string> params;  // of the path: decoded, in the order of the pattern
   std::size_t body_bytes_max = 0;   // of the route
   Caller caller{};
+  // Refuses what would be refused if it came now, where the port knows credentials: for a handler
+  // whose body comes for minutes.
+  std::function<void(store::Session&)> check_again{};
 
   store::Session& session() const {
     base::Assert(connection != nullptr, "only a handler on the pool has a session");

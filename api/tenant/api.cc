@@ -249,6 +249,19 @@ struct Api::Impl {
     return Handle(session, work);
   }
 
+  // It waits for nobody: a token whose provider's keys are to be fetched is refused as one that
+  // has waited for them.
+  void CheckAgain(store::Session& session, const Work& work) {
+    auto found = FindCaller(parts, session, *work.answer, work.credential, false, true);
+    if (auto* refused = std::get_if<Refused>(&found)) {
+      known_keys.Forget(work.hash);
+      throw rest::Refusal(std::move(refused->reply));
+    }
+    if (auto* caller = std::get_if<store::Authentication>(&found)) {
+      CheckCaller(*caller, *work.match.route);
+    }
+  }
+
   rest::Handled Handle(store::Session& session, const std::shared_ptr<Work>& work) {
     const Route& route = *work->match.route;
     // Links and OAuth's protocol have parameters of others: the cell, and what clients add.
@@ -260,7 +273,8 @@ struct Api::Impl {
               work->answer,
               std::move(work->match.params),
               rest::BodyBytesMax(route, parts.config.api.body_bytes_max),
-              work->caller};
+              work->caller,
+              [this, work](store::Session& later) { CheckAgain(later, *work); }};
     try {
       return route.handler(call);
     } catch (const store::OrganisationAway& away) {

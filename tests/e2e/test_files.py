@@ -1,8 +1,10 @@
 """Monitors from an uploaded file: the fleet adds the rows, then the first tick is due at once."""
 
+import http.client
 import json
 import socket
 import subprocess
+import time
 
 import psycopg2
 import pytest
@@ -106,6 +108,35 @@ def test_a_file_over_two_gib_is_refused_at_once(vedette):
                 f"POST /storage/csv/upload HTTP/1.1\r\nHost: x\r\nx-api-key: {tenant.api_key}\r\n"
                 f"Content-Type: text/csv\r\nContent-Length: {size}\r\n\r\na\n1\n").encode())
             assert connection.recv(65536).startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def revoke(vedette, tenant):
+    keys = f"/admin/v1/orgs/{tenant.org_id}/api-keys"
+    [key] = vedette.as_operator("GET", keys).json["items"]
+    assert vedette.as_operator("DELETE", f"{keys}/{key['id']}").status in (200, 204)
+
+
+def lock(vedette, tenant):
+    assert vedette.as_operator("PATCH", f"/admin/v1/orgs/{tenant.org_id}", {"locked": True}).status == 200
+
+
+@pytest.mark.parametrize("end, status, error", [(None, 200, None), (revoke, 401, "unauthorized"), (lock, 403, "organisation_locked")])
+def test_a_revoked_key_or_a_lock_ends_a_file_that_is_still_coming(vedette, database, end, status, error):
+    tenant = vedette.organisation()
+    with socket.create_connection(("127.0.0.1", vedette.api_port), timeout=30) as connection:
+        connection.sendall((
+            f"POST /storage/csv/upload HTTP/1.1\r\nHost: x\r\nx-api-key: {tenant.api_key}\r\nContent-Type: text/csv\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n4\r\nn\n1\n\r\n").encode())
+        wait_until("the file to begin", lambda: database.value("select count(*) from upload") == 1)
+        if end:
+            end(vedette, tenant)
+        time.sleep(2.5)  # what was looked at is looked at again every two seconds
+        connection.sendall(b"2\r\n2\n\r\n0\r\n\r\n")
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        told = json.loads(answer.read())
+    assert (answer.status, told.get("error")) == (status, error), told
+    assert database.value("select count(*) from upload") == (0 if end else 1)
 
 
 def test_a_file_over_five_million_rows_is_refused(vedette, database):

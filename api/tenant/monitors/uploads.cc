@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -34,6 +36,8 @@ constexpr std::size_t kPartBytes = 512 * 1024;
 constexpr std::size_t kPartJsonBytes = 8 * kPartBytes;
 constexpr int kPartRowsMax = 10000;
 constexpr std::size_t kColumnsMax = 1024;
+// A file may come for minutes, and a lock or a revoked credential holds within seconds.
+constexpr std::chrono::seconds kCheckEvery{2};
 
 rest::Reply TooManyRows(std::int64_t max) {
   return rest::ErrorReply(413, "body_too_large",
@@ -238,11 +242,14 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   // Takes over a slot of `org_id`.
   UploadStream(const Dependencies& parts, std::shared_ptr<rest::Answer> answer,
                const base::Uuid& org_id, const base::Uuid& upload_id,
-               const std::optional<std::string>& boundary, store::AuditEntry audit)
+               const std::optional<std::string>& boundary, store::AuditEntry audit,
+               std::function<void(store::Session&)> check_again)
       : parts_(parts),
         answer_(std::move(answer)),
         org_id_(org_id),
         upload_id_(upload_id),
+        check_again_(std::move(check_again)),
+        checked_at_(parts.clock.SinceBoot()),
         receiver_(parts, upload_id, std::move(audit)) {
     if (boundary) multipart_.emplace(*boundary);
   }
@@ -291,6 +298,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
 
   void Serve(store::Session& session, net::BodyPiece piece) {
     using Kind = net::BodyPiece::Kind;
+    CheckCaller(session);
     switch (piece.kind) {
       case Kind::kData:
         Take(session, piece.data);
@@ -305,6 +313,13 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
         store::DeleteUpload(session, upload_id_);
         return;
     }
+  }
+
+  void CheckCaller(store::Session& session) {
+    const auto now = parts_.clock.SinceBoot();
+    if (now - checked_at_ <= kCheckEvery) return;
+    check_again_(session);
+    checked_at_ = now;
   }
 
   void Take(store::Session& session, std::string_view bytes) {
@@ -326,6 +341,8 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   std::shared_ptr<rest::Answer> answer_;
   const base::Uuid org_id_;
   const base::Uuid upload_id_;
+  const std::function<void(store::Session&)> check_again_;
+  std::chrono::nanoseconds checked_at_;
   std::optional<MultipartReader> multipart_;
   FileReceiver receiver_;
 };
@@ -373,7 +390,7 @@ rest::Handled UploadCsv(Call& call) {
     store::AuditEntry audit = AuditOf(call, "upload.create", id->ToString());
     audit.org_id = call.caller.org_id;
     stream = std::make_shared<UploadStream>(call.parts, call.answer, call.caller.org_id, *id,
-                                            boundary, std::move(audit));
+                                            boundary, std::move(audit), call.check_again);
   } catch (...) {
     call.parts.upload_slots.GiveBack(call.caller.org_id);
     throw;
