@@ -237,10 +237,10 @@ struct Api::Impl {
   // Admits what the operator asks.
   rest::Handled AdmitFor(store::Session& session, const std::shared_ptr<Work>& work,
                          const base::Uuid& org_id, const Operator& by) {
-    auto found = store::AuthenticateExternal(
-        session, {.principal = domain::ExternalPrincipal("vedette operator", by.name),
-                  .label = "operator " + by.name,
-                  .organisation = org_id.ToString()});
+    auto found =
+        store::AuthenticateExternal(session, {.principal = OperatorPrincipal(by.name),
+                                              .label = std::string(kOperatorActor) + by.name,
+                                              .organisation = org_id.ToString()});
     if (!found) return rest::NotFound("organisation");
     CheckCaller(*found, *work->match.route, parts.clock.Now());
     work->caller = std::move(found->caller);
@@ -317,6 +317,10 @@ void Api::Handle(std::shared_ptr<net::Exchange> exchange) {
   } else {
     impl_->Start(std::move(*match), answer);
   }
+}
+
+base::Uuid OperatorPrincipal(std::string_view name) {
+  return domain::ExternalPrincipal("vedette operator", name);
 }
 
 void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,

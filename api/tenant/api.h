@@ -35,6 +35,11 @@ struct Operator {
   std::optional<std::string> reason;
 };
 
+// How the audit names an operator who acts for an organisation: this and the name, as the principal
+// that the name makes, which no caller of the API is.
+inline constexpr std::string_view kOperatorActor = "operator ";
+base::Uuid OperatorPrincipal(std::string_view name);
+
 // The public HTTP API. Routes on the server's thread and hands each request, as plain blocking
 // code, to the pool, in the turn of its organisation. Route, key, rate and organisation are checked
 // before a body is taken. Everything handed in must outlive this object; stop the server before the

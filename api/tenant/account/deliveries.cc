@@ -6,6 +6,7 @@
 #include "api/kit/body.h"
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
+#include "api/tenant/api.h"
 #include "api/tenant/handlers.h"
 #include "base/json.h"
 #include "domain/job/webhook.h"
@@ -64,12 +65,16 @@ std::string AttemptText(const store::DeliveryAttemptView& attempt) {
                          {"duration_ms", duration.count()}});
 }
 
+// Whether an operator did it for the organisation.
+bool IsOperators(const store::AuditRecord& record) {
+  const std::string_view actor = record.actor;
+  return actor.starts_with(kOperatorActor) &&
+         record.principal_id == OperatorPrincipal(actor.substr(kOperatorActor.size()));
+}
+
 // What an operator did is told, but not who, why and from where: those are the operator's.
 std::string AuditText(const store::AuditRecord& record) {
-  // One who has signed in at the console is named by his address, which no token's name is like.
-  const bool is_operators_person =
-      record.actor.starts_with("operator ") && record.actor.find('@') != std::string::npos;
-  const bool own = record.principal_kind.has_value() && !is_operators_person;
+  const bool own = record.principal_kind.has_value() && !IsOperators(record);
   base::Json json{{"id", record.id.ToString()},
                   {"at", base::FormatTimestamp(record.at)},
                   {"actor", own ? record.actor : "operator"},

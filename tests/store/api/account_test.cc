@@ -235,5 +235,26 @@ TEST_F(ApiAccount, TheAuditTellsOwnChangesAndHidesTheOperatorsNameAndReason) {
   }
 }
 
+// An operator who acts for the organisation is one of its callers, by a name of the operator's.
+TEST_F(ApiAccount, TheAuditHidesWhoOfTheOperatorsActsForTheOrganisation) {
+  const auto insert = [&](const std::string& actor, const base::Uuid& principal) {
+    Sql("insert into audit (id, actor, action, target, org_id, remote_address, principal_kind, "
+        "principal_id) values (gen_random_uuid(), '" +
+        actor + "', 'monitor.create', 't', '" + acme.org_id + "', '10.1.2.3', 3, '" +
+        principal.ToString() + "')");
+    const Json entry = Ask("GET", "/account/audit").body["audit"][0];
+    Sql("delete from audit");
+    return entry;
+  };
+  for (const std::string name : {"default", "olga@operator.example"}) {
+    const Json entry = insert("operator " + name, api::OperatorPrincipal(name));
+    EXPECT_EQ(entry["actor"], "operator");
+    EXPECT_TRUE(entry["remote_address"].is_null());
+  }
+  const Json own = insert("operator default", base::Uuid::V4());
+  EXPECT_EQ(own["actor"], "operator default") << "a subject of the identity provider's";
+  EXPECT_EQ(own["remote_address"], "10.1.2.3");
+}
+
 }  // namespace
 }  // namespace vedette::test
