@@ -100,6 +100,17 @@ base::Json AddressesJson(FindMode mode, const Found& found, const std::string& c
   return list;
 }
 
+// Whether the organisation's own facts alone are the answer: all that is returned, or, where
+// nothing is, all that was seen.
+bool IsKnownAlready(const Found& found) {
+  const auto& all = found.addresses;
+  if (all.empty()) return false;
+  const bool is_any = IsReturned(all.front());
+  return std::all_of(all.begin(), all.end(), [&](const FoundAddress& address) {
+    return address.provider == kStoreProvider || (is_any && !IsReturned(address));
+  });
+}
+
 // The pattern of the best address, where it is known.
 base::Json PatternJson(const Found& found) {
   if (found.addresses.empty() || !found.error.empty()) return nullptr;
@@ -251,33 +262,24 @@ Found FailedFound(std::string_view error_code) {
   return found;
 }
 
-bool IsCharged(const Found& found, ChargeRule rule) {
+bool IsCharged(FindMode mode, const Person& person, const Found& found, ChargeRule rule) {
   if (!found.error.empty() || found.end == FindEnd::kAtOnce) return false;
-  // What the organisation knew already was paid for when it was found.
-  if (!found.addresses.empty() && found.addresses.front().provider == kStoreProvider) return false;
-  if (rule == ChargeRule::kAlways) return true;
+  if (rule == ChargeRule::kAlways) return !IsKnownAlready(found);
   // A lead's own address: that it is refused is an answer, too.
   if (found.end == FindEnd::kOwnVerified && rule == ChargeRule::kFound) {
     return !found.addresses.empty() &&
            found.addresses.front().candidate.status != AddressStatus::kUnknown;
   }
+  const std::string company_domain = CompanyDomain(person);
+  const bool counts_types = mode == FindMode::kProfessional && found.end != FindEnd::kOwnVerified;
   return std::any_of(found.addresses.begin(), found.addresses.end(), [&](const auto& address) {
     const Candidate& candidate = address.candidate;
+    // What the organisation knew already was paid for when it was found.
+    if (!IsReturned(address) || address.provider == kStoreProvider) return false;
+    if (counts_types && TypeOf(candidate.address, mode, company_domain) != kCompany) return false;
     if (candidate.status == AddressStatus::kOk) return true;
     return rule == ChargeRule::kFound && candidate.status == AddressStatus::kUnknown &&
            candidate.stated;
-  });
-}
-
-bool IsCharged(FindMode mode, const Person& person, const Found& found, ChargeRule rule) {
-  if (!IsCharged(found, rule)) return false;
-  const bool counts_types = mode == FindMode::kProfessional && rule != ChargeRule::kAlways &&
-                            found.end != FindEnd::kOwnVerified;
-  if (!counts_types) return true;
-  const std::string company_domain = CompanyDomain(person);
-  return std::any_of(found.addresses.begin(), found.addresses.end(), [&](const auto& address) {
-    return IsReturned(address) &&
-           TypeOf(address.candidate.address, mode, company_domain) == kCompany;
   });
 }
 

@@ -115,10 +115,9 @@ Found DecideFound(std::vector<FoundAddress> seen, std::vector<ProviderTry> tries
 // The answer to a lead that ended with an error.
 Found FailedFound(std::string_view error_code);
 
-// Whether the row costs its price. Never with an error, never where it was answered at once.
-bool IsCharged(const Found& found, ChargeRule rule);
-// The same for a lead. A professional lookup costs nothing where all that was found is on other
-// domains than the company's, but under the rule that charges every answer.
+// Whether the row costs its price. Never with an error, never where it was answered at once or by
+// what the organisation knew alone. Where not every answer is charged, one address is what the rule
+// asks for: it is returned, it is new, and in mode PROFESSIONAL it is the company's.
 bool IsCharged(FindMode mode, const Person& person, const Found& found, ChargeRule rule);
 
 // "ok", "unknown", "not_found", or the error: for metrics.

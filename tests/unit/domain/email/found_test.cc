@@ -30,8 +30,12 @@ Found Worked(std::vector<FoundAddress> seen, FindEnd end = FindEnd::kWorked) {
   return DecideFound(std::move(seen), {{"mine", TryOutcome::kFound, "", {}}}, end);
 }
 
+bool IsCharged(const Found& found, ChargeRule rule) {
+  return domain::IsCharged(kProfessional, Ann(), found, rule);
+}
+
 base::Json Cell(FindMode mode, const Person& person, const Found& found) {
-  return FoundCell(mode, person, found, IsCharged(found, ChargeRule::kFound));
+  return FoundCell(mode, person, found, domain::IsCharged(mode, person, found, ChargeRule::kFound));
 }
 
 TEST(Found, TheBestAddressComesFirst) {
@@ -64,7 +68,7 @@ TEST(Found, AnAddressOnAnotherDomainThanTheCompanysIsNotTheCompanysAndFree) {
     Person person = Ann();
     person.domain = domain;
     const Found found = Worked({Seen("ann@müller.example", AddressStatus::kOk)});
-    EXPECT_TRUE(IsCharged(kProfessional, person, found, ChargeRule::kFound)) << domain;
+    EXPECT_TRUE(domain::IsCharged(kProfessional, person, found, ChargeRule::kFound)) << domain;
     return Cell(kProfessional, person, found).at("email").at(0).at(2).get<std::string>();
   };
   EXPECT_EQ(type_at_muller("müller.example"), "COMPANY");
@@ -72,11 +76,11 @@ TEST(Found, AnAddressOnAnotherDomainThanTheCompanysIsNotTheCompanysAndFree) {
   EXPECT_EQ(type_of("ann@notacme.com"), "PERSONAL");
   EXPECT_EQ(type_of("ann@elsewhere.com"), "PERSONAL");
   const Found elsewhere = Worked({Seen("ann@elsewhere.com", AddressStatus::kOk)});
-  EXPECT_FALSE(IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kOk));
-  EXPECT_FALSE(IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kFound));
-  EXPECT_TRUE(IsCharged(FindMode::kPersonal, Ann(), elsewhere, ChargeRule::kOk));
+  EXPECT_FALSE(domain::IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kOk));
+  EXPECT_FALSE(domain::IsCharged(kProfessional, Ann(), elsewhere, ChargeRule::kFound));
+  EXPECT_TRUE(domain::IsCharged(FindMode::kPersonal, Ann(), elsewhere, ChargeRule::kOk));
   const Found ours = Worked({Seen("ann@acme.com", AddressStatus::kOk)});
-  EXPECT_TRUE(IsCharged(kProfessional, Ann(), ours, ChargeRule::kOk));
+  EXPECT_TRUE(domain::IsCharged(kProfessional, Ann(), ours, ChargeRule::kOk));
 }
 
 TEST(Found, AShortCellHasOfTheDetailsTheReasonAlone) {
@@ -209,6 +213,27 @@ TEST(Found, WhatTheOrganisationKnewAlreadyIsFree) {
   FoundAddress known = Seen("ann@acme.com", AddressStatus::kOk);
   known.provider = "store";
   EXPECT_FALSE(IsCharged(Worked({known}), ChargeRule::kAlways));
+  FoundAddress guess = Seen("zoe@acme.com", AddressStatus::kNotFound);
+  EXPECT_FALSE(IsCharged(Worked({known, guess}), ChargeRule::kAlways));
+  known.candidate.status = AddressStatus::kUnknown;
+  known.candidate.confidence = 9;
+  const Found more = Worked({known, Seen("ann.example@acme.com", AddressStatus::kUnknown)});
+  EXPECT_EQ(more.addresses.front().provider, "store");
+  EXPECT_TRUE(IsCharged(more, ChargeRule::kFound)) << "another provider's address is new";
+  EXPECT_TRUE(IsCharged(more, ChargeRule::kAlways));
+  EXPECT_FALSE(IsCharged(more, ChargeRule::kOk));
+}
+
+TEST(Found, TwoAnswersThatAreFreeAreFreeTogether) {
+  const FoundAddress guess = Seen("ann@acme.com", AddressStatus::kUnknown, 2, false);
+  const FoundAddress elsewhere = Seen("ann@elsewhere.com", AddressStatus::kOk);
+  const Found found = Worked({guess, elsewhere});
+  EXPECT_FALSE(IsCharged(found, ChargeRule::kOk));
+  EXPECT_FALSE(IsCharged(found, ChargeRule::kFound));
+  EXPECT_TRUE(IsCharged(found, ChargeRule::kAlways));
+  FoundAddress known = Seen("ann@acme.com", AddressStatus::kOk);
+  known.provider = "store";
+  EXPECT_FALSE(IsCharged(Worked({known, guess, elsewhere}), ChargeRule::kFound));
 }
 
 TEST(Found, ALearnedPatternThatIsRefusedIsTheReason) {
