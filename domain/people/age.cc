@@ -88,38 +88,6 @@ year_month_day YearsBefore(year_month_day date, int years) {
   return before.ok() ? before : before.year() / before.month() / std::chrono::last;
 }
 
-// Whether the parts that are known can be those of a day of birth.
-bool CanBe(const PartialDate& date, year_month_day today) {
-  if (!date.year || (date.day && !date.month)) return false;
-  const int this_year = static_cast<int>(today.year());
-  if (*date.year > this_year || *date.year < this_year - kAgeYearsMax) return false;
-  if (date.month && (*date.month < 1 || *date.month > 12)) return false;
-  if (date.day && *date.day < 1) return false;
-  const year_month_day first = DateOf(*date.year, date.month.value_or(1), date.day.value_or(1));
-  return first.ok() && sys_days(first) <= sys_days(today);
-}
-
-// Drops what cannot count, and what an approximate date says beyond its year.
-AgeClaims Usable(AgeClaims claims, year_month_day today) {
-  AgeClaims usable;
-  for (AgeClaim& claim : claims) {
-    if (claim.identity != Identity::kSame || ClaimHost(claim.url).empty() || claim.quote.empty()) {
-      continue;
-    }
-    if (claim.kind == AgeClaim::Kind::kBirth) {
-      if (!CanBe(claim.date, today)) continue;
-      if (claim.is_approximate) claim.date = {claim.date.year, {}, {}};
-    }
-    if (claim.kind == AgeClaim::Kind::kAge) {
-      if (!claim.as_of || !claim.as_of->ok() || sys_days(*claim.as_of) > sys_days(today)) continue;
-      if (claim.age < 0 || claim.age > kAgeYearsMax) continue;
-    }
-    usable.push_back(std::move(claim));
-    if (usable.size() == kAgeClaimsMax) break;
-  }
-  return usable;
-}
-
 // The vote of one host: its heaviest value. Empty where two values weigh the same.
 std::optional<int> VoteOf(const Claims& claims, PartOf part) {
   std::map<int, int> weights;
@@ -212,6 +180,11 @@ Interval DaysOf(const PartialDate& date, int years_around) {
   return {sys_days(first), last};
 }
 
+// Nobody is older than who was born on this day.
+sys_days EarliestBirth(year_month_day today) {
+  return sys_days(YearsBefore(today, kAgeYearsMax));
+}
+
 Interval IntervalOf(const AgeClaim& claim, year_month_day today) {
   Interval interval;
   if (claim.kind == AgeClaim::Kind::kBirth) {
@@ -221,11 +194,46 @@ Interval IntervalOf(const AgeClaim& claim, year_month_day today) {
     interval.first = sys_days(YearsBefore(*claim.as_of, claim.age + 1 + slack)) + days(1);
     interval.last = sys_days(YearsBefore(*claim.as_of, std::max(claim.age - slack, 0)));
   }
+  interval.first = std::max(interval.first, EarliestBirth(today));
   interval.last = std::min(interval.last, sys_days(today));
   interval.weight = WeightOf(claim);
   interval.confidence = BaseConfidence(claim);
   interval.host = ClaimHost(claim.url);
   return interval;
+}
+
+// Whether the parts that are known can be those of a day of birth.
+bool CanBe(const PartialDate& date, year_month_day today) {
+  if (!date.year || (date.day && !date.month)) return false;
+  const int this_year = static_cast<int>(today.year());
+  if (*date.year > this_year || *date.year < this_year - kAgeYearsMax) return false;
+  if (date.month && (*date.month < 1 || *date.month > 12)) return false;
+  if (date.day && *date.day < 1) return false;
+  const year_month_day first = DateOf(*date.year, date.month.value_or(1), date.day.value_or(1));
+  return first.ok() && sys_days(first) <= sys_days(today) &&
+         DaysOf(date, 0).last >= EarliestBirth(today);
+}
+
+// Drops what cannot count, and what an approximate date says beyond its year.
+AgeClaims Usable(AgeClaims claims, year_month_day today) {
+  AgeClaims usable;
+  for (AgeClaim& claim : claims) {
+    if (claim.identity != Identity::kSame || ClaimHost(claim.url).empty() || claim.quote.empty()) {
+      continue;
+    }
+    if (claim.kind == AgeClaim::Kind::kBirth) {
+      if (!CanBe(claim.date, today)) continue;
+      if (claim.is_approximate) claim.date = {claim.date.year, {}, {}};
+    }
+    if (claim.kind == AgeClaim::Kind::kAge) {
+      if (!claim.as_of || !claim.as_of->ok() || sys_days(*claim.as_of) > sys_days(today)) continue;
+      if (claim.age < 0 || claim.age > kAgeYearsMax) continue;
+      if (IntervalOf(claim, today).last < EarliestBirth(today)) continue;
+    }
+    usable.push_back(std::move(claim));
+    if (usable.size() == kAgeClaimsMax) break;
+  }
+  return usable;
 }
 
 // The intervals that hold one day, by their places.
@@ -313,6 +321,19 @@ void DecideAge(const Claims& claims, year_month_day today, AgeResult* result) {
   result->age_confidence = std::max(confidence, 1);
 }
 
+// Whether the person is younger than that: by the age, or else by the earliest day of birth that
+// the date found, or any claim, allows.
+bool IsBelow(const AgeResult& result, const Claims& claims, int minimum_age) {
+  if (result.age) return *result.age < minimum_age;
+  const auto is_below = [&](const Interval& births) {
+    return AgeOn(year_month_day(births.first), result.as_of) < minimum_age;
+  };
+  if (result.date_of_birth.year) return is_below(DaysOf(result.date_of_birth, 0));
+  return !claims.empty() && std::all_of(claims.begin(), claims.end(), [&](const AgeClaim* claim) {
+    return is_below(IntervalOf(*claim, result.as_of));
+  });
+}
+
 // The claims in an order of their own, so that the order in which they came does not matter.
 void Sort(AgeClaims* claims) {
   const auto key = [](const AgeClaim& claim) {
@@ -323,8 +344,11 @@ void Sort(AgeClaims* claims) {
             [&](const AgeClaim& a, const AgeClaim& b) { return key(a) < key(b); });
 }
 
-void Describe(const AgeClaims& claims, std::size_t untied, bool has_died, AgeResult* result) {
+// `claims`: the usable ones of those that are tied to the person.
+void Describe(const AgeClaims& claims, std::size_t tied, std::size_t untied, bool has_died,
+              AgeResult* result) {
   std::string text;
+  if (claims.empty() && tied > 0) text = "What was found could not be used. ";
   if (has_died) text = "A source says that the person has died, so no age is given. ";
   std::set<std::pair<std::string, std::string>> told;
   for (const AgeClaim& claim : claims) {
@@ -360,6 +384,7 @@ AgeResult ResolveAge(AgeClaims claims, year_month_day today, int minimum_age) {
   const auto untied = static_cast<std::size_t>(
       std::count_if(claims.begin(), claims.end(),
                     [](const AgeClaim& claim) { return claim.identity != Identity::kSame; }));
+  const std::size_t tied = claims.size() - untied;
   Sort(&claims);
   const AgeClaims usable = Usable(std::move(claims), today);
   Claims births;
@@ -372,7 +397,7 @@ AgeResult ResolveAge(AgeClaims claims, year_month_day today, int minimum_age) {
   }
   DecideDate(births, &result);
   DecideAge(intervals, today, &result);
-  if (result.age && *result.age < minimum_age) {
+  if (IsBelow(result, intervals, minimum_age)) {
     AgeResult withheld;
     withheld.as_of = today;
     withheld.is_withheld = true;
@@ -383,7 +408,7 @@ AgeResult ResolveAge(AgeClaims claims, year_month_day today, int minimum_age) {
     result.age.reset();
     result.age_confidence = 0;
   }
-  Describe(usable, untied, has_died, &result);
+  Describe(usable, tied, untied, has_died, &result);
   return result;
 }
 

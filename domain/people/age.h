@@ -77,9 +77,9 @@ std::string ClaimHost(const std::string& url);
 // A person's date of birth and age, found from what sources state about the person. Pure; the order
 // of the claims does not matter.
 //
-//   1. Only claims with Identity::kSame, a URL and a quote count. Dates that do not exist, lie in
-//      the future or more than kAgeYearsMax years back are dropped. An approximate date keeps its
-//      year alone.
+//   1. Only claims with Identity::kSame, a URL and a quote count. Dates that do not exist or lie in
+//      the future are dropped, and dates and ages by which the person was born more than
+//      kAgeYearsMax years ago. An approximate date keeps its year alone.
 //   2. The year is decided first, then the month among claims of that year, then the day among
 //      claims of that month. A host has one vote, which weighs as much as its heaviest claim:
 //      structured data 3, a service or Wikidata with a reference 2, everything else 1. The winner
@@ -97,7 +97,8 @@ std::string ClaimHost(const std::string& url);
 //      confidence; two such groups of one weight give no age. An interval never sets a part of the
 //      date.
 //   5. A person who was born on 29 February is a year older on 1 March of a common year. A person
-//      who has died has no age. A person younger than `minimum_age` has no result at all.
+//      who has died has no age. A person younger than `minimum_age` has no result at all, nor has
+//      one without an age who can only be younger: by the date, or by every claim.
 
 inline constexpr int kAgeYearsMax = 120;
 inline constexpr int kAgeEstimateConfidenceLoss = 2;

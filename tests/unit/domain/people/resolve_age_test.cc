@@ -173,6 +173,25 @@ TEST(ResolveAgeTest, ThoseBelowTheLeastAgeAreWithheld) {
   EXPECT_EQ(result.evidence, "withheld");
 }
 
+TEST(ResolveAgeTest, ThoseWhoCanOnlyBeBelowTheLeastAgeAreWithheldWithoutAnAge) {
+  const AgeClaims tied = {Aged(5, Day(2020, 6, 15), "b.example"),
+                          Aged(4, Day(2020, 6, 20), "c.example")};
+  EXPECT_FALSE(ResolveAge(tied, kToday).age);
+  EXPECT_TRUE(ResolveAge(tied, kToday, 18).is_withheld) << "every claim is below it";
+  for (const PartialDate& date : {PartialDate{2015, {}, {}}, PartialDate{2015, 6, {}}}) {
+    AgeClaims claims = tied;
+    claims.push_back(Born(date));
+    EXPECT_FALSE(ResolveAge(claims, kToday).age);
+    const auto result = ResolveAge(claims, kToday, 18);
+    EXPECT_TRUE(result.is_withheld);
+    EXPECT_EQ(result.date_of_birth, PartialDate());
+    EXPECT_EQ(result.evidence, "withheld");
+  }
+  EXPECT_FALSE(ResolveAge({Aged(5, Day(2020, 6, 15)), Aged(40, kToday, "c.example")}, kToday, 18)
+                   .is_withheld);
+  EXPECT_FALSE(ResolveAge({}, kToday, 18).is_withheld);
+}
+
 // Rule 1: an age counts for a day that has been, and for ages that people reach.
 TEST(ResolveAgeTest, AgesThatCannotBeAreDropped) {
   for (const AgeClaim& claim : {Aged(34, Day(2026, 11, 23)), Aged(121, Day(2020, 1, 1)),
@@ -181,6 +200,21 @@ TEST(ResolveAgeTest, AgesThatCannotBeAreDropped) {
   }
   EXPECT_EQ(ResolveAge({Aged(120, kToday)}, kToday).age, 120);
   EXPECT_EQ(ResolveAge({Born({1906, 12, 1})}, kToday).age, 119);
+}
+
+TEST(ResolveAgeTest, BirthsMoreThanAHundredAndTwentyYearsBackAreDropped) {
+  EXPECT_EQ(ResolveAge({Born({1906, 11, 22})}, kToday).age, 120);
+  EXPECT_EQ(ResolveAge({Born({1906, {}, {}})}, kToday).date_of_birth.year, 1906);
+  AgeClaim about = Born({1905, 12, 31});
+  about.is_approximate = true;
+  for (const AgeClaim& claim :
+       {Born({1906, 11, 21}), Born({1906, 10, {}}), Born({1905, {}, {}}), about,
+        Aged(120, Day(2016, 1, 1)), Aged(90, Day(1996, 11, 21)), Aged(119, Day(1986, 1, 1))}) {
+    const auto result = ResolveAge({claim}, kToday);
+    EXPECT_FALSE(result.date_of_birth.year);
+    EXPECT_FALSE(result.age);
+    EXPECT_EQ(result.evidence, "What was found could not be used.");
+  }
 }
 
 // Rule 2, for each weight: twice that of the others wins, and less does not.
