@@ -56,6 +56,13 @@ void Forget(const domain::FieldVersions& versions, int row_version, KnownValues*
   known->forgets = true;
 }
 
+// The outcome of a row that is not to be checked; nothing where a check of it may begin.
+std::optional<domain::Outcome> BarredOf(const HeldChunk& chunk, RowRef ref) {
+  if (!chunk.parts[ref.part].MayRun()) return domain::Outcome::kSkippedPaused;
+  if (!chunk.claimed.parts[ref.part].rows[ref.row].is_active) return domain::Outcome::kInactive;
+  return std::nullopt;
+}
+
 }  // namespace
 
 // A check between its start and its result.
@@ -171,12 +178,8 @@ bool CheckRunner::StartNext(const ChunkPtr& chunk) {
     }
     const RowRef ref{next.part, next.row++};
     if (part.outcomes[ref.row] != 0) continue;
-    if (!part.MayRun()) {
-      hooks_.result(chunk, {ref, domain::Outcome::kSkippedPaused, nullptr});
-      continue;
-    }
-    if (!chunk->claimed.parts[ref.part].rows[ref.row].is_active) {
-      hooks_.result(chunk, {ref, domain::Outcome::kInactive, nullptr});
+    if (const auto barred = BarredOf(*chunk, ref)) {
+      hooks_.result(chunk, {ref, *barred, nullptr});
       continue;
     }
     StartCheck(chunk, ref);
@@ -249,13 +252,14 @@ void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
 }
 
 // Waiting for a turn costs a check none of its time. Whether it may start is looked at again when
-// it has waited: a monitor that was paused meanwhile is asked nothing any more (G5).
+// it has waited: for a monitor that was paused, or a row that was switched off, meanwhile nothing
+// is asked any more (G5).
 bool CheckRunner::OnTurn(Check& check, milliseconds waited) {
   check.deadline += waited;
   if (check.stage == Check::Stage::kBegun) return true;
   const auto now = clock_.SinceBoot();
   const bool fresh = check.chunk->Fresh(now, age_max_);
-  const bool may = fresh && check.held().MayRun() && check.chunk->Working();
+  const bool may = fresh && !BarredOf(*check.chunk, check.ref) && check.chunk->Working();
   check.stage = may ? Check::Stage::kBegun : Check::Stage::kRefused;
   if (may) check.started = now;
   if (!fresh) hooks_.stale();
@@ -265,7 +269,8 @@ bool CheckRunner::OnTurn(Check& check, milliseconds waited) {
 // The check has been refused its turn: it was not made.
 void CheckRunner::Withdraw(const std::shared_ptr<Check>& check) {
   const ChunkPtr chunk = check->chunk;
-  if (chunk->Working() && check->held().MayRun()) {
+  const auto barred = BarredOf(*chunk, check->ref);
+  if (chunk->Working() && !barred) {
     check->stage = Check::Stage::kWaits;
     --check->attempts;
     retries_.Add(check, lease::kLookAgain);
@@ -273,7 +278,7 @@ void CheckRunner::Withdraw(const std::shared_ptr<Check>& check) {
   }
   holdings_.LeaveFlight(*chunk);
   if (chunk->Working()) {
-    hooks_.result(chunk, {check->ref, domain::Outcome::kSkippedPaused, nullptr});
+    hooks_.result(chunk, {check->ref, *barred, nullptr});
   } else {
     hooks_.dropped(chunk);
   }

@@ -214,6 +214,16 @@ TEST_F(CheckRunnerTest, G5_ACheckThatWaitedForItsTurnIsRefusedWhereItsMonitorWas
   EXPECT_EQ(holdings.InLane().in_flight, 0U);
 }
 
+TEST_F(CheckRunnerTest, G5_ACheckThatWaitedForItsTurnIsRefusedWhereItsRowWasSwitchedOffMeanwhile) {
+  const ChunkPtr chunk = Hold({});
+  runner->Pump();
+  chunk->claimed.parts.front().rows.front().is_active = false;
+  EXPECT_FALSE(probe.asked[0].request.on_turn(seconds(1)));
+  probe.asked[0].done(Timeout());
+  EXPECT_EQ(Outcomes(), std::vector{Outcome::kInactive});
+  EXPECT_EQ(holdings.InLane().in_flight, 0U);
+}
+
 TEST_F(CheckRunnerTest, G5_ACheckWhoseTurnComesWhileNothingIsKnownIsNotMadeAndNotGivenUp) {
   const ChunkPtr chunk = Hold({});
   runner->Pump();
