@@ -34,6 +34,16 @@ def test_the_router_goes_by_the_rules_that_are_deployed(objects):
             for line in section(ours + "\n", "backend cell_c3")] == section(deployed, "backend cell_c3")
 
 
+def test_the_router_waits_longer_than_any_request_may(objects):
+    def milliseconds(header, name):
+        values = re.findall(rf"milliseconds {name}\{{([0-9']+)\}}", (ROOT / "config" / header).read_text())
+        assert values, name
+        return max(int(value.replace("'", "")) for value in values)
+    longest = milliseconds("lookup_config.h", r"wait_\w+_ms") + milliseconds("server_config.h", "held_wait_ms")
+    for text in (haproxy_of(objects["router"]), (ROOT / "deploy" / "cells" / "haproxy.cfg").read_text()):
+        assert int(re.search(r"^ *timeout server (\d+)s$", text, re.MULTILINE)[1]) * 1000 > longest
+
+
 def test_a_change_of_the_routers_configuration_makes_new_pods(helm, objects):
     done = template(helm, CHART / "ci" / "router.yaml", "--set", "oidc.orgClaim=tenant")
     changed = [o for o in yaml.safe_load_all(done.stdout) if o]
