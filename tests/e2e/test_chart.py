@@ -95,6 +95,29 @@ def test_the_validator_refuses_what_kubernetes_would(objects, schemas, spoil):
     assert done.returncode == 1 and done.stdout.count("refused") == len(VERSIONS), done.stdout
 
 
+def test_what_looks_like_a_number_stays_text(helm, schemas):
+    settings = ["database.existingSecret=17", "database.existingSecretKey=18", "encryptionKey.existingSecret=19",
+                "adminTokens.existingSecret=20", "workerSecrets.existingSecret=21", "fullnameOverride=22", "nameOverride=23"]
+    done = subprocess.run([helm, "template", "123", CHART, "-f", CHART / "ci" / "secrets.yaml", "--set-string", ",".join(settings),
+                           "--set", "serviceMonitor.enabled=true,prometheusRule.enabled=true"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    made = [o for o in yaml.safe_load_all(done.stdout) if o]
+    judged = schemas([o for o in made if o["kind"] not in OPERATOR_KINDS])
+    assert judged.returncode == 0, judged.stdout
+    for one in made:
+        assert isinstance(one["metadata"]["name"], str)
+        assert one["metadata"]["labels"]["app.kubernetes.io/instance"] == "123"
+
+
+def test_a_file_of_settings_may_begin_with_an_indented_line(helm, tmp_path):
+    written = '  [api]\n# "half" \\ a line: {{ none }} é\nlisten = "127.0.0.1:1"\n\n'
+    (tmp_path / "vedette.toml").write_text(written)
+    done = template(helm, CHART / "ci" / "secrets.yaml", "--set-file", f"config={tmp_path / 'vedette.toml'}")
+    assert done.returncode == 0, done.stderr
+    made = of_kind([o for o in yaml.safe_load_all(done.stdout) if o], "ConfigMap")
+    assert made["v-vedette-config"]["data"]["vedette.toml"] == written
+
+
 def test_yaml_is_tidy(rendered, tmp_path):
     rules = tmp_path / "yamllint.yaml"
     # Helm takes out comments' blank lines and indents as the templates say.

@@ -11,9 +11,10 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Names, keys and label values stand in quotes throughout: one may look like a number. */}}
 {{- define "vedette.selectorLabels" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "vedette.labels" -}}
@@ -82,8 +83,8 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
 {{- if .Values.database.existingSecret }}
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.database.existingSecret }}
-      key: {{ .Values.database.existingSecretKey }}
+      name: {{ .Values.database.existingSecret | quote }}
+      key: {{ .Values.database.existingSecretKey | quote }}
 {{- else }}
   value: {{ .Values.database.url | default (include "vedette.patroniUrl" (set (deepCopy $patroni) "sslmode" $sslmode)) | quote }}
 {{- end }}
@@ -91,8 +92,8 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
 - name: PGPASSWORD
   valueFrom:
     secretKeyRef:
-      name: {{ required "set database.patroni.passwordSecret.existingSecret" $patroni.passwordSecret.existingSecret }}
-      key: {{ $patroni.passwordSecret.existingSecretKey }}
+      name: {{ required "set database.patroni.passwordSecret.existingSecret" $patroni.passwordSecret.existingSecret | quote }}
+      key: {{ $patroni.passwordSecret.existingSecretKey | quote }}
 {{- end }}
 {{- with $ca.existingSecret }}
 - name: PGSSLROOTCERT
@@ -102,8 +103,8 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
 - name: VEDETTE_DATABASE_POOLED_URL
   valueFrom:
     secretKeyRef:
-      name: {{ required "database.existingSecretPooledKey is a key of database.existingSecret" $.Values.database.existingSecret }}
-      key: {{ . }}
+      name: {{ required "database.existingSecretPooledKey is a key of database.existingSecret" $.Values.database.existingSecret | quote }}
+      key: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -126,10 +127,10 @@ postgresql://{{ .user }}@{{ join "," $hosts }}/{{ .database }}{{ with $parameter
 {{/* One key of {existingSecret, existingSecretKey}, as the source of a volume. */}}
 {{- define "vedette.oneKey" -}}
 secret:
-  secretName: {{ .existingSecret }}
+  secretName: {{ .existingSecret | quote }}
   defaultMode: 0440
   items:
-    - {key: {{ .existingSecretKey }}, path: {{ .existingSecretKey }}}
+    - {key: {{ .existingSecretKey | quote }}, path: {{ .existingSecretKey | quote }}}
 {{- end -}}
 
 {{- define "vedette.podSecurity" -}}
