@@ -42,6 +42,7 @@ Failure Blocked(const net::HttpResponse& response, base::Timestamp now) {
 }
 
 Failure RefusedAddress(std::string message) {
+  if (!message.ends_with('.')) message += '.';
   return {"refused_address", std::move(message), false, {}};
 }
 

@@ -54,7 +54,8 @@ UrlPieces Split(std::string_view text) {
   return out;
 }
 
-// RFC 3986, 5.2.4, for a path that begins with '/'.
+}  // namespace
+
 std::string RemoveDotSegments(std::string_view path) {
   std::string out;
   while (!path.empty()) {
@@ -74,9 +75,9 @@ std::string RemoveDotSegments(std::string_view path) {
   return out;
 }
 
-}  // namespace
+namespace {
 
-std::string ResolveReference(std::string_view base, std::string_view reference) {
+std::string Resolved(std::string_view base, std::string_view reference) {
   const UrlPieces from = Split(base);
   const UrlPieces to = Split(base::Trim(reference));
   const std::string& scheme = to.scheme.empty() ? from.scheme : to.scheme;
@@ -103,6 +104,17 @@ std::string ResolveReference(std::string_view base, std::string_view reference) 
   out += RemoveDotSegments(path + std::string(to.path));
   out += to.query;
   return out;
+}
+
+}  // namespace
+
+std::string ResolveReference(std::string_view base, std::string_view reference) {
+  std::string url = Resolved(base, reference);
+  const std::size_t path = url.find('/', url.find("//") + 2);
+  for (auto at = url.find(' ', path); at != std::string::npos; at = url.find(' ', at)) {
+    url.replace(at, 1, "%20");
+  }
+  return url;
 }
 
 std::string EncodeComponent(std::string_view text) {

@@ -9,9 +9,13 @@
 namespace vedette::html {
 
 // A reference (a Location header) resolved against an absolute http or https URL, by RFC 3986, 5.2:
-// absolute, "//host/x", "/x", "x", "../x", "?q". The fragment is dropped. Empty where the reference
-// has another scheme than http or https. Validates nothing else. Pure.
+// absolute, "//host/x", "/x", "x", "../x", "?q". The fragment is dropped, and a space of the path
+// or the query is encoded, as browsers do. Empty where the reference has another scheme than http
+// or https. Validates nothing else. Pure.
 std::string ResolveReference(std::string_view base, std::string_view reference);
+
+// RFC 3986, 5.2.4, for a path that begins with '/'. Pure.
+std::string RemoveDotSegments(std::string_view path);
 
 // A text as one segment of a path, or one value of a query: every byte but letters, digits and
 // "-._~" percent-encoded. Pure.

@@ -34,6 +34,8 @@ TEST(UrlReference, ResolvesAsRfc3986) {
       {"HTTPS://X.example/p?a=b", "https://X.example/p?a=b"},
       {"https://x", "https://x/"},
       {" /g ", "http://a/g"},
+      {" /a b/../c d?e f ", "http://a/c%20d?e%20f"},
+      {"//x y/z", "http://x y/z"},
       {"x:y", ""},
       {"javascript:alert(1)", ""},
       {"file:///etc/passwd", ""},
