@@ -1,6 +1,9 @@
 #include "html/robots.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -8,7 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
+#include "base/uuid.h"
+#include "html/url_reference.h"
 
 namespace vedette::html {
 namespace {
@@ -36,6 +43,44 @@ std::optional<bool> Matches(std::string_view pattern, std::string_view path, std
     }
   }
   return std::nullopt;
+}
+
+bool IsUnreserved(char c) {
+  return base::IsAsciiLetter(c) || base::IsAsciiDigit(c) || (c != 0 && std::strchr("-._~", c));
+}
+
+enum class Part { kPattern, kPath };
+
+// Equal ones are spelled equally (RFC 9309, 2.2.2): what an address may have only encoded is
+// encoded, and what need not be is not. "*" and the "$" at the end of a pattern keep their meaning,
+// while those of a path are encoded.
+std::string Spelled(std::string_view text, Part part) {
+  std::string out;
+  const auto encode = [&out](unsigned char byte) { out += fmt::format("%{:02X}", byte); };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto hex = c == '%' ? base::HexDecode(text.substr(i + 1, 2)) : std::nullopt;
+    if (hex && hex->size() == 1) {
+      i += 2;
+      if (IsUnreserved(hex->front())) {
+        out += hex->front();
+      } else {
+        encode(static_cast<unsigned char>(hex->front()));
+      }
+    } else if (c == '*' || c == '$') {
+      const bool means = part == Part::kPattern && (c == '*' || i + 1 == text.size());
+      if (means) {
+        out += c;
+      } else {
+        encode(static_cast<unsigned char>(c));
+      }
+    } else if (IsUnreserved(c) || (c != 0 && std::strchr("/?:@!&'()+,;=#[]%", c))) {
+      out += c;
+    } else {
+      encode(static_cast<unsigned char>(c));
+    }
+  }
+  return out;
 }
 
 struct Line {
@@ -85,13 +130,17 @@ Robots Robots::Parse(std::string_view text, std::string_view product) {
     if (group == Group::kOthers || line->value.empty()) continue;
     auto& rules = (group == Group::kOurs ? *ours : everybody).rules_;
     if (rules.size() < kRobotsRulesMax) {
-      rules.push_back({std::string(line->value), line->key == "allow"});
+      rules.push_back({Spelled(line->value, Part::kPattern), line->key == "allow"});
     }
   }
   return ours ? std::move(*ours) : everybody;
 }
 
-bool Robots::Allows(std::string_view path) const {
+bool Robots::Allows(std::string_view asked) const {
+  const std::string spelled = Spelled(asked, Part::kPath);
+  const std::size_t query = std::min(spelled.find('?'), spelled.size());
+  const std::string path =
+      RemoveDotSegments(std::string_view(spelled).substr(0, query)) + spelled.substr(query);
   const Rule* best = nullptr;
   std::size_t steps = kRobotsStepsMax;
   for (const Rule& rule : rules_) {
@@ -112,6 +161,7 @@ namespace {
 std::pair<std::string, std::string> SiteAndPath(std::string_view url) {
   const std::size_t scheme = url.find("://");
   const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  url = url.substr(0, url.find('#'));
   const std::size_t path = std::min(url.find_first_of("/?", host), url.size());
   std::string rest(url.substr(path));
   if (!rest.starts_with('/')) rest.insert(0, 1, '/');
@@ -132,6 +182,7 @@ struct RobotsCache::Impl : std::enable_shared_from_this<RobotsCache::Impl> {
     FetchRequest page;
     Done done;
   };
+  using Key = std::pair<std::string, base::Uuid>;  // a site, and whose turns are taken
   struct Known {
     Robots robots;
     std::chrono::nanoseconds read_at{};  // since boot
@@ -144,15 +195,16 @@ struct RobotsCache::Impl : std::enable_shared_from_this<RobotsCache::Impl> {
   }
 
   void Ask(const FetchRequest& page, Done done);
-  void Read(const std::string& site);
-  void OnRead(const std::string& site, Fetched fetched);
+  void Read(const Key& key);
+  void OnRead(const Key& key, bool is_refused, Fetched fetched);
+  void OnFailed(const Key& key, bool is_refused, domain::Failure why);
   void Keep(const std::string& site, Robots robots);
 
   Fetcher& fetcher;
   const base::Clock& clock;
   const std::string product;
   std::unordered_map<std::string, Known> known;
-  std::unordered_map<std::string, std::vector<Waiting>> waiting;  // the first one's request is made
+  std::map<Key, std::vector<Waiting>> waiting;  // the first one's request is made
 };
 
 void RobotsCache::Impl::Ask(const FetchRequest& page, Done done) {
@@ -161,45 +213,68 @@ void RobotsCache::Impl::Ask(const FetchRequest& page, Done done) {
   if (it != known.end() && clock.SinceBoot() - it->second.read_at < kRobotsKnownMax) {
     return done(RefusalOf(it->second.robots, page.url));
   }
-  auto& waits = waiting[site];
+  const Key key(site, page.org_id);
+  auto& waits = waiting[key];
   waits.push_back({page, std::move(done)});
-  if (waits.size() == 1) Read(site);
+  if (waits.size() == 1) Read(key);
 }
 
-void RobotsCache::Impl::Read(const std::string& site) {
-  const FetchRequest& page = waiting.at(site).front().page;
+// The file is not asked for where another organisation's turn has brought it meanwhile, or the page
+// that asks must not go on.
+void RobotsCache::Impl::Read(const Key& key) {
+  const FetchRequest& page = waiting.at(key).front().page;
+  const auto is_refused = std::make_shared<bool>(false);
   FetchRequest file;
   file.org_id = page.org_id;
-  file.url = site + "/robots.txt";
+  file.url = key.first + "/robots.txt";
   file.body_bytes_max = kRobotsBytesMax;
   file.timeout = page.timeout;
   file.turn_wait_max = page.turn_wait_max;
   file.thread_wait_max = page.thread_wait_max;
-  file.on_turn = page.on_turn;
+  file.on_turn = [weak = weak_from_this(), key, is_refused,
+                  may = page.on_turn](std::chrono::milliseconds waited) {
+    const auto self = weak.lock();
+    if (!self || !self->waiting.contains(key)) return false;
+    *is_refused = may && !may(waited);
+    return !*is_refused;
+  };
   fetcher.Fetch(std::move(file), ReadRobotsFor(product),
-                [weak = weak_from_this(), site](Fetched fetched) {
-                  if (const auto self = weak.lock()) self->OnRead(site, std::move(fetched));
+                [weak = weak_from_this(), key, is_refused](Fetched fetched) {
+                  if (const auto self = weak.lock()) {
+                    self->OnRead(key, *is_refused, std::move(fetched));
+                  }
                 });
 }
 
-void RobotsCache::Impl::OnRead(const std::string& site, Fetched fetched) {
+void RobotsCache::Impl::OnRead(const Key& key, bool is_refused, Fetched fetched) {
+  if (!waiting.contains(key)) return;
   const auto* failure = std::get_if<domain::Failure>(&fetched);
   const bool absent =
       failure != nullptr && failure->error_class == "http_status" && !failure->retryable;
   const bool too_long = failure != nullptr && failure->error_class == "body_too_large";
-  // Taken out first: what asks from inside an answer waits for another file.
-  const std::vector<Waiting> waits = std::move(waiting.extract(site).mapped());
-  if (failure != nullptr && !absent && !too_long) {
-    domain::Failure why = *failure;
-    why.message = "The site's robots.txt cannot be read: " + why.message;
-    for (const Waiting& waited : waits) waited.done(why);
-    return;
-  }
+  if (failure != nullptr && !absent && !too_long) return OnFailed(key, is_refused, *failure);
   // A file that is longer than anybody has to read says nothing that counts.
   Robots robots;
   if (failure == nullptr) robots = RobotsOf(fetched);
-  Keep(site, robots);
+  Keep(key.first, robots);
+  std::vector<Waiting> waits;  // of all organisations
+  for (auto it = waiting.lower_bound({key.first, base::Uuid()});
+       it != waiting.end() && it->first.first == key.first; it = waiting.erase(it)) {
+    std::move(it->second.begin(), it->second.end(), std::back_inserter(waits));
+  }
   for (const Waiting& waited : waits) waited.done(RefusalOf(robots, waited.page.url));
+}
+
+void RobotsCache::Impl::OnFailed(const Key& key, bool is_refused, domain::Failure why) {
+  why.message = "The site's robots.txt cannot be read: " + why.message;
+  // Taken out first: what asks from inside an answer waits for another file.
+  std::vector<Waiting> waits = std::move(waiting.extract(key).mapped());
+  if (is_refused && waits.size() > 1) {
+    waiting[key].assign(std::move_iterator(waits.begin() + 1), std::move_iterator(waits.end()));
+    waits.resize(1);
+    Read(key);
+  }
+  for (const Waiting& waited : waits) waited.done(why);
 }
 
 void RobotsCache::Impl::Keep(const std::string& site, Robots robots) {

@@ -33,8 +33,8 @@ class Robots {
   // `product`: the product token of our user agent, without its version.
   static Robots Parse(std::string_view text, std::string_view product);
 
-  // `path`: of the URL, with its query; begins with "/". What takes more than kRobotsStepsMax to
-  // find out is not allowed.
+  // `path`: of the URL, with its query; begins with "/". Spelled in any way, as the rules. What
+  // takes more than kRobotsStepsMax to find out is not allowed.
   bool Allows(std::string_view path) const;
 
  private:
@@ -72,13 +72,16 @@ inline constexpr std::chrono::hours kRobotsKnownMax{1};
 inline constexpr std::size_t kRobotsSitesMax = 10'000;
 
 // Whether the robots.txt of a page's site lets us fetch the page (RFC 9309). The file is asked for
-// once while it is known; those who ask meanwhile wait for that answer. Without the file (a status
-// of 4xx but 408, 425 and 429) everything is allowed; where it cannot be had now, nothing is, and
-// that is a retryable failure. Loop thread only; `fetcher` and `clock` must outlive this object.
+// once while it is known; those who ask meanwhile wait for that answer. Each organisation asks for
+// it in its own turns, so that nobody waits behind another one's pages (G10), and the first answer
+// is that of all. Without the file (a status of 4xx but 408, 425 and 429) everything is allowed;
+// where it cannot be had now, nothing is, and that is a retryable failure. Loop thread only;
+// `fetcher` and `clock` must outlive this object.
 //
 //   unknown ── the first who asks ──▶ being read ──▶ known for kRobotsKnownMax ──▶ unknown
 //      ▲                                  │
-//      └── it failed: all who wait are told so, as their own times go on meanwhile
+//      └── it failed: all of the organisation who wait are told so, as their own times go on
+//          meanwhile; where its page was not to be fetched any more, the next one asks
 class RobotsCache {
  public:
   // `user_agent`: its product token is what rules are for.

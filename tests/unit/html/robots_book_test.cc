@@ -19,6 +19,8 @@ using net::test::Gate;
 using net::test::Site;
 using Answer = std::optional<domain::Failure>;
 
+const base::Uuid kOrg = base::Uuid::V4();
+
 ServerResponse File(std::string body) {
   return {200, {{"Content-Type", "text/plain"}}, std::move(body)};
 }
@@ -43,9 +45,9 @@ class RobotsBookTest : public ::testing::Test {
     });
   }
 
-  static FetchRequest Page(const std::string& url) {
+  static FetchRequest Page(const std::string& url, const base::Uuid& org_id = base::Uuid::V4()) {
     FetchRequest page;
-    page.org_id = base::Uuid::V4();
+    page.org_id = org_id;
     page.url = url;
     page.body_bytes_max = 1 << 20;
     page.timeout = 20000ms;
@@ -140,14 +142,54 @@ TEST_F(RobotsBookTest, ThoseWhoAskMeanwhileWaitForTheSameAnswer) {
     gate.Wait();
     return File("User-agent: *\nDisallow: /private\n");
   });
-  auto first = Begin(Page(site.Url("/private")));
-  auto second = Begin(Page(site.Url("/public")));
-  auto third = Begin(Page(site.Url("/private/a")));
+  auto first = Begin(Page(site.Url("/private"), kOrg));
+  auto second = Begin(Page(site.Url("/public"), kOrg));
+  auto third = Begin(Page(site.Url("/private/a"), kOrg));
   EXPECT_EQ(second.wait_for(0s), std::future_status::timeout);
   gate.Open();
   EXPECT_TRUE(first.get());
   EXPECT_FALSE(second.get());
   EXPECT_TRUE(third.get());
+  EXPECT_EQ(site.requests().size(), 1U);
+}
+
+TEST_F(RobotsBookTest, G10EachOrganisationAsksInItsOwnTurnsAndTheFirstAnswerIsThatOfAll) {
+  std::shared_ptr<net::Exchange> held;
+  std::promise<void> asked;
+  net::test::FunctionService service(
+      [&](std::shared_ptr<net::Exchange> exchange) {
+        if (held) return exchange->Send(File("User-agent: *\nDisallow: /private\n"));
+        held = std::move(exchange);
+        asked.set_value();
+      },
+      1 << 20);
+  net::HttpServer server(net::test::ServerConfig(), service, net::test::Silent());
+  server.Start();
+  const std::string site = "http://" + server.address();
+  auto slow = Begin(Page(site + "/private"));
+  asked.get_future().wait();
+  EXPECT_FALSE(Begin(Page(site + "/public")).get());
+  const Answer refused = slow.get();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->error_class, "robots");
+  held->Send(File(""));
+  held.reset();
+  server.Stop();
+}
+
+TEST_F(RobotsBookTest, WhoMustNotGoOnCostsTheOthersWhoWaitNothing) {
+  Site site([](const ServerRequest&) { return File(""); });
+  FetchRequest paused = Page(site.Url("/a"), kOrg);
+  paused.on_turn = [](std::chrono::milliseconds) { return false; };
+  std::promise<Answer> of_paused;
+  std::promise<Answer> of_other;
+  loop_.Run([&] {
+    book_->Ask(paused, [&](Answer answer) { of_paused.set_value(std::move(answer)); });
+    book_->Ask(Page(site.Url("/b"), kOrg),
+               [&](Answer answer) { of_other.set_value(std::move(answer)); });
+  });
+  EXPECT_EQ(of_paused.get_future().get()->error_class, "overloaded");
+  EXPECT_FALSE(of_other.get_future().get());
   EXPECT_EQ(site.requests().size(), 1U);
 }
 
@@ -181,11 +223,11 @@ TEST_F(RobotsBookTest, AFailureIsThatOfAllWhoWaitAndTheNextWhoAsksIsAskedFor) {
     gate.Wait();
     return ++asked == 1 ? ServerResponse{503, {}, ""} : File("User-agent: *\nDisallow: /no\n");
   });
-  auto first = Begin(Page(site.Url("/a")));
-  auto second = Begin(Page(site.Url("/a")));
+  auto first = Begin(Page(site.Url("/a"), kOrg));
+  auto second = Begin(Page(site.Url("/a"), kOrg));
   std::promise<Answer> asked_again;
   loop_.Run([&] {
-    book_->Ask(Page(site.Url("/a")), [&](const Answer&) {
+    book_->Ask(Page(site.Url("/a"), kOrg), [&](const Answer&) {
       book_->Ask(Page(site.Url("/no")),
                  [&](Answer answer) { asked_again.set_value(std::move(answer)); });
     });

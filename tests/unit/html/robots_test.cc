@@ -29,6 +29,29 @@ TEST(Robots, StarsAndTheEndAreKnown) {
   EXPECT_TRUE(Allows("Disallow: /x$\n", "/xy"));
 }
 
+// RFC 9309, 2.2.2.
+TEST(Robots, PathsAndRulesAreComparedAsTheyMeanNotAsTheyAreSpelled) {
+  for (const char* path : {"/private/a", "/pr%69vate/a", "/public/../private/a", "/./private/a",
+                           "/public/%2E%2e/private/a", "/%70rivate/"}) {
+    EXPECT_FALSE(Allows("Disallow: /private/\n", path)) << path;
+    EXPECT_FALSE(Allows("Disallow: /%70rivat%65/\n", path)) << path;
+  }
+  for (const char* path : {"/caf\xC3\xA9", "/caf%C3%A9", "/caf%c3%a9"}) {
+    EXPECT_FALSE(Allows("Disallow: /caf\xC3\xA9\n", path)) << path;
+    EXPECT_FALSE(Allows("Disallow: /caf%c3%A9\n", path)) << path;
+  }
+  EXPECT_FALSE(Allows("Disallow: /a b\n", "/a%20b"));
+  EXPECT_TRUE(Allows("Disallow: /a/b\n", "/a%2Fb")) << "an encoded / divides nothing";
+  EXPECT_FALSE(Allows("Disallow: /a%2fb\n", "/a%2Fb"));
+  EXPECT_FALSE(Allows("Disallow: /a-%2A.html\n", "/a-*.html"));
+  EXPECT_TRUE(Allows("Disallow: /a-%2A.html\n", "/a-b.html"));
+  EXPECT_FALSE(Allows("Disallow: /a%24b\n", "/a$b"));
+  EXPECT_FALSE(Allows("Disallow: /a$b\n", "/a%24b"));
+  EXPECT_FALSE(Allows("Disallow: /a?x=../b\n", "/a?x=../b")) << "a query has no segments";
+  EXPECT_TRUE(Allows("Disallow: /100%\n", "/100"));
+  EXPECT_FALSE(Allows("Disallow: /100%\n", "/100%"));
+}
+
 // Both come from a site: a file of 60 kB against a link of 120 kB would hold the loop for seconds.
 TEST(Robots, G10_APathThatTakesTooLongToFindOutAboutIsNotAllowed) {
   const std::string rule = "Disallow: /*" + std::string(60'000, 'a') + "b\n";
