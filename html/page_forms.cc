@@ -38,7 +38,7 @@ bool BeginsAsFeed(std::string_view text) {
 
 PageForms::PageForms(const FetchedPage& page)
     : type_(ParseMediaType(page.content_type)),
-      text_(DecodeBody(page.body, type_.charset)),
+      text_(DecodeBody(page.body, type_)),
       of_pdf_(page.of_pdf) {}
 
 bool PageForms::IsJson() const {

@@ -162,7 +162,7 @@ int Main(double seconds, const std::string& file, const std::string& url,
   if (const auto* failure = std::get_if<ProbeFailure>(&compiled)) Fail(failure->message);
   const auto& fields = std::get<FieldSet>(compiled);
   const Cost parse = Measure(seconds, [&] {
-    const auto parsed = HtmlDocument::Parse(DecodeBody(page.body, ""));
+    const auto parsed = HtmlDocument::Parse(DecodeBody(page.body, {}));
     if (!std::holds_alternative<HtmlDocument>(parsed)) Fail(std::get<std::string>(parsed));
     return 1;
   });

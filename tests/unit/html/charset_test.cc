@@ -9,6 +9,11 @@ namespace {
 
 using namespace std::string_literals;
 
+std::string DecodeBody(std::string_view body, std::string_view charset,
+                       std::string_view type = "text/html") {
+  return html::DecodeBody(body, {std::string(type), std::string(charset)});
+}
+
 TEST(Charset, MediaTypesAreSplit) {
   const auto check = [](std::string_view header, std::string_view type, std::string_view charset) {
     const MediaType media = ParseMediaType(header);
@@ -64,6 +69,39 @@ TEST(Charset, MetaNamesTheEncodingWhereTheHeaderDoesNot) {
   EXPECT_TRUE(DecodeBody("<meta charset=utf-16>\xC3\xA9", "").ends_with("\xC3\xA9"));
   EXPECT_TRUE(DecodeBody(std::string(5000, ' ') + "<meta charset=koi8-r>\xC3\xA9", "")
                   .ends_with("\xC3\xA9"));
+}
+
+TEST(Charset, AnXmlDeclarationNamesTheEncodingWhereTheHeaderDoesNot) {
+  const std::string xml = "<?xml version='1.0' encoding=\"windows-1251\"?><a>\xEF";
+  for (const char* type : {"application/rss+xml", "text/xml", "text/html", ""}) {
+    EXPECT_TRUE(DecodeBody(xml, "", type).ends_with("\xD0\xBF")) << type;
+    EXPECT_TRUE(DecodeBody(xml, "koi8-r", type).ends_with("\xD0\x9E")) << type;
+  }
+  const std::string both = "<?xml version='1.0' encoding='koi8-r'?><meta charset=windows-1251>\xEF";
+  EXPECT_TRUE(DecodeBody(both, "", "text/xml").ends_with("\xD0\x9E"));
+  EXPECT_TRUE(DecodeBody(both, "", "text/html").ends_with("\xD0\xBF")) << "as browsers do";
+  EXPECT_TRUE(
+      DecodeBody("<?xml encoding='utf-16'?>\xC3\xA9", "", "text/xml").ends_with("\xC3\xA9"));
+  EXPECT_EQ(DecodeBody("<\0?\0x\0"s, "", "text/xml"), "<?x");
+  EXPECT_EQ(DecodeBody("\0<\0?\0x"s, "", "text/xml"), "<?x");
+  EXPECT_TRUE(DecodeBody("<?xml version='1.0'?><a>encoding='koi8-r'\xC3\xA9", "", "text/xml")
+                  .ends_with("\xC3\xA9"));
+}
+
+TEST(Charset, EncodingsHaveManyNames) {
+  EXPECT_EQ(DecodeBody("\xA4", "iso8859-15"), "\xE2\x82\xAC");
+  for (const char* name : {"l2", "iso8859-2", "iso_8859-2"}) {
+    EXPECT_EQ(DecodeBody("\xA1", name), "\xC4\x84") << name;
+  }
+  EXPECT_EQ(DecodeBody("\xA5", "x-cp1251"), "\xD2\x90");
+  EXPECT_EQ(DecodeBody("\xA4", "csshiftjis"), "\xEF\xBD\xA4");
+  EXPECT_EQ(DecodeBody("\xEF", "koi8_r"), "\xD0\x9E");
+  EXPECT_EQ(DecodeBody("\xC4\xE3", "chinese"), "\xE4\xBD\xA0");
+  EXPECT_EQ(DecodeBody("\xA4\xA4", "cn-big5"), "\xE4\xB8\xAD");
+  EXPECT_EQ(DecodeBody("\xB0\xA1", "ksc5601"), "\xEA\xB0\x80");
+  EXPECT_EQ(DecodeBody("\x80", "x-mac-cyrillic"), "\xD0\x90");
+  EXPECT_EQ(DecodeBody("\x80", "latin"), "\xE2\x82\xAC") << "a part of a name is none";
+  EXPECT_EQ(DecodeBody("\xC3\xA9", "l1 l2"), "\xC3\xA9");
 }
 
 TEST(Charset, AnyBytesBecomeValidText) {
