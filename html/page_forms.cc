@@ -81,6 +81,16 @@ const base::Json* PageForms::Json() {
             base::ParseJson(text_, &parsed, {kJsonDepthMax, kJsonMembersMax, kJsonValuesMax})) {
       json_error_ = std::move(error->message);
     } else {
+      bool PageForms::IsPlain() const {
+        const std::string& type = type_.type;
+        if (type == "text/plain") return true;
+        // Those that browsers take for none.
+        const bool is_declared = type.find('/') != std::string::npos && type != "*/*" &&
+                                 type != "unknown/unknown" && type != "application/unknown";
+        if (!is_declared || type == "text/html" || type == "application/xhtml+xml") return false;
+        return !IsJson() && !IsXml();
+      }
+
       json_ = std::move(parsed);
     }
   }

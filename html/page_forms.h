@@ -32,7 +32,8 @@ class PageForms {
   // element, whatever its type.
   bool IsXml() const;
   bool IsOfPdf() const { return of_pdf_; }
-  bool IsPlain() const { return type_.type == "text/plain"; }
+  // Whether the type says that the page is text without markup: CSV, Markdown, a calendar.
+  bool IsPlain() const;
   // Whether the page is read as HTML: what is not said to be anything else is.
   bool IsHtml() const { return !of_pdf_ && !IsJson() && !IsXml(); }
   // Whether the type says that the page is no text: an image, a PDF, an archive.

@@ -20,6 +20,26 @@ TEST(PageForms, OfPlainTextAndJsonAllIsSeenFolded) {
   EXPECT_EQ(PageForms(Page("application/ld+json", "{\"a\":\n 1}")).VisibleText(), "{\"a\": 1}");
 }
 
+TEST(PageForms, WhatIsSaidToBeNoMarkupIsReadAsPlainText) {
+  for (const char* type : {"text/csv", "text/markdown; charset=utf-8", "application/yaml",
+                           "text/x-yaml", "text/calendar", "application/sql"}) {
+    EXPECT_EQ(PageForms(Page(type, "a <b> c\nd &amp; e")).VisibleText(), "a <b> c d &amp; e")
+        << type;
+    EXPECT_EQ(PageForms(Page(type, "a\n# b\n")).VisibleText(TextView::kLines), "a\n# b") << type;
+  }
+  for (const char* type : {"", "html", "*/*", "unknown/unknown", "text/html", "text/xml",
+                           "image/svg+xml", "application/xhtml+xml"}) {
+    EXPECT_EQ(PageForms(Page(type, "<p>a <b>b</b></p>")).VisibleText(), "a b") << type;
+  }
+  EXPECT_EQ(PageForms(Page("application/x-feed", "<rss ><a>b</a></rss>")).VisibleText(), "b");
+}
+
+TEST(PageForms, AnXmlDeclarationNamesTheEncoding) {
+  EXPECT_EQ(PageForms(Page("text/xml", "<?xml version='1.0' encoding='koi8-r'?><a>\xEF</a>"))
+                .VisibleText(),
+            "\xD0\x9E");
+}
+
 TEST(PageForms, TheTextIsDecodedByTheHeadersCharset) {
   EXPECT_EQ(PageForms(Page("text/plain; charset=ISO-8859-1", "\xE9")).text(), "\xC3\xA9");
 }
