@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/crypto.h"
 #include "base/text.h"
 
 namespace vedette::html {
@@ -34,6 +35,33 @@ bool BeginsAsFeed(std::string_view text) {
   return false;
 }
 
+// JSON in which U+FFFD stands for escapes of half a character, and of NUL, which nothing could
+// keep.
+std::string WithWholeEscapes(std::string text) {
+  // The number in the escape \uXXXX at `at`; -1 where none is there.
+  const auto number = [&text](std::size_t at) {
+    if (at >= text.size() || text.compare(at, 2, "\\u") != 0) return -1;
+    const auto bytes = base::HexDecode(std::string_view(text).substr(at + 2, 4));
+    if (!bytes || bytes->size() != 2) return -1;
+    return static_cast<unsigned char>((*bytes)[0]) * 256 + static_cast<unsigned char>((*bytes)[1]);
+  };
+  const auto is_low = [](int unit) { return unit >= 0xDC00 && unit <= 0xDFFF; };
+  constexpr std::size_t kLength = 6;
+  for (auto at = text.find('\\'); at != std::string::npos; at = text.find('\\', at)) {
+    const int unit = number(at);
+    const bool is_high = unit >= 0xD800 && unit <= 0xDBFF;
+    if (unit < 0) {
+      at += 2;
+    } else if (is_high && is_low(number(at + kLength))) {
+      at += 2 * kLength;
+    } else {
+      if (is_high || is_low(unit) || unit == 0) text.replace(at, kLength, "\\uFFFD");
+      at += kLength;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 PageForms::PageForms(const FetchedPage& page)
@@ -51,6 +79,16 @@ bool PageForms::IsXml() const {
   if (type == "application/xhtml+xml") return false;
   if (type == "application/xml" || type == "text/xml" || type.ends_with("+xml")) return true;
   return !of_pdf_ && !IsJson() && BeginsAsFeed(text_);
+}
+
+bool PageForms::IsPlain() const {
+  const std::string& type = type_.type;
+  if (type == "text/plain") return true;
+  // Those that browsers take for none.
+  const bool is_declared = type.find('/') != std::string::npos && type != "*/*" &&
+                           type != "unknown/unknown" && type != "application/unknown";
+  if (!is_declared || type == "text/html" || type == "application/xhtml+xml") return false;
+  return !IsJson() && !IsXml();
 }
 
 bool PageForms::IsBinary() const {
@@ -77,20 +115,10 @@ const HtmlDocument* PageForms::Html() {
 const base::Json* PageForms::Json() {
   if (!json_ && json_error_.empty()) {
     base::Json parsed;
-    if (auto error =
-            base::ParseJson(text_, &parsed, {kJsonDepthMax, kJsonMembersMax, kJsonValuesMax})) {
+    if (auto error = base::ParseJson(WithWholeEscapes(text_), &parsed,
+                                     {kJsonDepthMax, kJsonMembersMax, kJsonValuesMax})) {
       json_error_ = std::move(error->message);
     } else {
-      bool PageForms::IsPlain() const {
-        const std::string& type = type_.type;
-        if (type == "text/plain") return true;
-        // Those that browsers take for none.
-        const bool is_declared = type.find('/') != std::string::npos && type != "*/*" &&
-                                 type != "unknown/unknown" && type != "application/unknown";
-        if (!is_declared || type == "text/html" || type == "application/xhtml+xml") return false;
-        return !IsJson() && !IsXml();
-      }
-
       json_ = std::move(parsed);
     }
   }

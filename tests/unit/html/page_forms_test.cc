@@ -56,6 +56,22 @@ TEST(PageForms, APageThatCannotBeParsedSaysWhy) {
   EXPECT_NE(json.json_error(), "");
 }
 
+TEST(PageForms, OfJsonHalfACharacterIsRepairedAndTheRestIsRead) {
+  const auto value = [](const std::string& text) {
+    PageForms forms(Page("application/json", "[\"" + text + "\"]"));
+    const base::Json* json = forms.Json();
+    return json == nullptr ? forms.json_error() : json->at(0).get<std::string>();
+  };
+  const std::string lost = "\xEF\xBF\xBD";
+  EXPECT_EQ(value("a\\ud83d b"), "a" + lost + " b");
+  EXPECT_EQ(value("\\uDE00\\ud83d\\uDE00"), lost + "\xF0\x9F\x98\x80");
+  EXPECT_EQ(value("\\ud83d\\ud83d\\ude00"), lost + "\xF0\x9F\x98\x80");
+  EXPECT_EQ(value("a\\u0000\\ud83d"), "a" + lost + lost);
+  EXPECT_EQ(value("\\\\ud83d \\u00e9"), "\\ud83d \xC3\xA9") << "no escape behind a backslash";
+  PageForms cut(Page("application/json", "[\"\\ud8"));
+  EXPECT_EQ(cut.Json(), nullptr);
+}
+
 TEST(PageForms, TheTextOfAPdfIsNoMarkupWhateverItLooksLike) {
   FetchedPage page = Page("text/plain; charset=utf-8", "<rss > <script>");
   page.of_pdf = true;
