@@ -242,15 +242,16 @@ constexpr std::string_view kChecked =
     "and "
     "(@type = 'checkbox' or @type = 'radio'))";
 constexpr std::string_view kDisabled =
-    "(@disabled and ((name() = 'input' and @type != 'hidden') or name() = 'button' or "
+    "(@disabled and ((name() = 'input' and not(@type = 'hidden')) or name() = 'button' or "
     "name() = 'select' or name() = 'textarea' or name() = 'command' or name() = 'fieldset' or "
-    "name() = 'optgroup' or name() = 'option')) or (((name() = 'input' and @type != 'hidden') or "
+    "name() = 'optgroup' or name() = 'option')) or (((name() = 'input' and not(@type = 'hidden')) "
+    "or "
     "name() = 'button' or name() = 'select' or name() = 'textarea') and "
     "ancestor::fieldset[@disabled])";
 constexpr std::string_view kEnabled =
     "(@href and (name() = 'a' or name() = 'link' or name() = 'area')) or ((name() = 'command' or "
     "name() = 'fieldset' or name() = 'optgroup') and not(@disabled)) or (((name() = 'input' and "
-    "@type != 'hidden') or name() = 'button' or name() = 'select' or name() = 'textarea' or "
+    "not(@type = 'hidden')) or name() = 'button' or name() = 'select' or name() = 'textarea' or "
     "name() = 'keygen') and not(@disabled or ancestor::fieldset[@disabled])) or "
     "(name() = 'option' and not(@disabled or ancestor::optgroup[@disabled]))";
 

@@ -21,7 +21,7 @@ DOCS = "/usr/share/doc/postgresql-doc-15/html"
 PAGES_OF_DOCS = 25
 
 # What cssselect means otherwise than CSS does is left out: :is() behind another condition, :only-child's
-# kin inside lists, and what it does not know.
+# kin inside lists, an input without a type, and what it does not know.
 SELECTORS = """
 *
 html
@@ -125,7 +125,7 @@ LITTLE_PAGES = [
     "<div id=main class='wide a-b' data-x=1><p>one<p class='Title title'>two<span></span></div>",
     "<div id='a:b'><a name=x></a><p data-x=\"it's\">it's \"so\"</p><p data-x='say \"hi\"'>y</p></div>",
     "<table><tr><td>1<td>2<tr><td><code>x</code><td></table><ul><li>a<li><ul><li>b</ul></ul>",
-    "<form><input disabled><input type=checkbox checked><fieldset disabled><input></fieldset>"
+    "<form><input type=text disabled><input type=checkbox checked><fieldset disabled><input type=url></fieldset>"
     "<select><option selected>1<option>2</select></form><div lang=en-GB><p>x</p></div>",
     "<dl><dt>a<dd>b<dt>c<dd>d</dl><p>1</p>text<p>2</p><!-- c --><p>3</p><p> </p><p></p>",
 ]

@@ -192,6 +192,13 @@ TEST(Selector, TextHasAHashWhateverItsLength) {
   EXPECT_TRUE(Fails(Value("text", huge), "bad_content", "longer than"));
   EXPECT_EQ(Value("text | hash", huge).get<std::string>().size(), 64U);
 }
+TEST(Selector, AnInputNeedsNoTypeToBeDisabledOrEnabled) {
+  const std::string page =
+      "<input disabled><input><input type=hidden><input type=hidden disabled>"
+      "<fieldset disabled><input></fieldset>";
+  EXPECT_EQ(Value("css:input:disabled | count", page), 2);
+  EXPECT_EQ(Value("css:input:enabled | count", page), 1);
+}
 
 TEST(Selector, ARegexTakesItsGroup) {
   EXPECT_EQ(Value("regex:(?P<unit>v)(?P<value>[0-9.]+)", kShop), "0.9");
