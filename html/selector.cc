@@ -215,10 +215,18 @@ class Extraction {
     if (found.kind != HtmlFinding::Kind::kFound) return Unfound(field, found);
     base::Json value = InForm(selector.filters, std::move(found.value));
     if (selector.is_reference && value.is_string()) {
-      value = ResolveReference(url_, value.get_ref<const std::string&>());
+      value = ResolveReference(BaseOf(*document), value.get_ref<const std::string&>());
     }
     if (value.is_null()) return FieldObservation{};
     return Observed(std::move(value), std::move(found.evidence));
+  }
+
+  // What the page's references are relative to.
+  std::string BaseOf(const HtmlDocument& document) {
+    const HtmlFinding base = document.First({"//base/@href"}, false, "", stop_);
+    if (base.kind != HtmlFinding::Kind::kFound || !base.value.is_string()) return url_;
+    std::string resolved = ResolveReference(url_, base.value.get_ref<const std::string&>());
+    return resolved.empty() ? url_ : resolved;
   }
 
   static TextView ViewOf(Form form) {

@@ -180,10 +180,24 @@ TEST(Selector, MetaReadsWhatThePageSaysOfItself) {
   EXPECT_EQ(Value("meta:OG:Title", page), "A mug");
   EXPECT_EQ(Value("meta:description", page), "Holds tea");
   EXPECT_EQ(Value("meta:canonical", page), "https://x/mug");
+  EXPECT_EQ(Value("meta:canonical", "<base target=x><base href='/shop/'><base href=/y/>" + page),
+            "https://x/mug");
+  EXPECT_EQ(Value("meta:canonical", "<base href='//y/a/'><link rel=canonical href='b c'>"),
+            "https://y/a/b%20c");
+  EXPECT_EQ(Value("meta:canonical", "<base href='data:x'><link rel=canonical href=/b>"),
+            "https://x/b");
   EXPECT_EQ(Value("meta:price", page), "5");
   EXPECT_TRUE(Value("meta:og:image", page).is_null());
   EXPECT_TRUE(Fails(Value("meta:a'b", page), "bad_selector", "at character 2"));
   EXPECT_TRUE(Fails(Value("meta:", page), "bad_selector", "nothing behind"));
+}
+
+TEST(Selector, AnInputNeedsNoTypeToBeDisabledOrEnabled) {
+  const std::string page =
+      "<input disabled><input><input type=hidden><input type=hidden disabled>"
+      "<fieldset disabled><input></fieldset>";
+  EXPECT_EQ(Value("css:input:disabled | count", page), 2);
+  EXPECT_EQ(Value("css:input:enabled | count", page), 1);
 }
 
 TEST(Selector, TextHasAHashWhateverItsLength) {
@@ -191,13 +205,6 @@ TEST(Selector, TextHasAHashWhateverItsLength) {
   const std::string huge = "<p>" + std::string(2 * domain::kValueBytesMax, 'x');
   EXPECT_TRUE(Fails(Value("text", huge), "bad_content", "longer than"));
   EXPECT_EQ(Value("text | hash", huge).get<std::string>().size(), 64U);
-}
-TEST(Selector, AnInputNeedsNoTypeToBeDisabledOrEnabled) {
-  const std::string page =
-      "<input disabled><input><input type=hidden><input type=hidden disabled>"
-      "<fieldset disabled><input></fieldset>";
-  EXPECT_EQ(Value("css:input:disabled | count", page), 2);
-  EXPECT_EQ(Value("css:input:enabled | count", page), 1);
 }
 
 TEST(Selector, ARegexTakesItsGroup) {
