@@ -22,6 +22,7 @@ namespace vedette::html {
 namespace {
 
 constexpr std::string_view kMinusSign = "\xE2\x88\x92";   // U+2212
+constexpr std::string_view kEnDash = "\xE2\x80\x93";      // U+2013
 constexpr std::string_view kRightQuote = "\xE2\x80\x99";  // as the Swiss set thousands apart
 constexpr std::size_t kDigitsMax = 100;
 
@@ -170,10 +171,13 @@ std::optional<base::Json> FirstNumber(std::string_view text, DecimalMark mark) {
     --at;
   }
   const std::string_view before = text.substr(0, at);
-  // A hyphen between words or digits, as in "2024-11" or "A-4", is no sign.
-  const bool hyphen =
-      before.ends_with('-') && (at == 1 || before[at - 2] == ' ' || before[at - 2] == '(');
-  const bool negative = hyphen || before.ends_with(kMinusSign);
+  // A hyphen or dash between words or digits, as in "2024-11" or "A-4", is no sign.
+  const auto is_sign = [before](std::string_view dash) {
+    if (!before.ends_with(dash)) return false;
+    const std::string_view front = before.substr(0, before.size() - dash.size());
+    return front.empty() || front.ends_with(' ') || front.ends_with('(');
+  };
+  const bool negative = is_sign("-") || is_sign(kEnDash) || before.ends_with(kMinusSign);
   if (mark == DecimalMark::kUnknown) mark = MarkOfCurrency(text);
   const auto decimal = DecimalSeparator(digits, mark);
   if (!decimal) return std::nullopt;
