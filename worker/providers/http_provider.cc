@@ -146,9 +146,7 @@ void HttpProvider::Impl::Ask(LookupRequest request, LookupTurns::Done done) {
   question.idempotency_key = KeyOf(request);
   question.timeout = request.timeout;
   question.room_wait_max = request.timeout;
-  question.on_turn = [may_call = request.may_call](milliseconds) {
-    return !may_call || may_call();
-  };
+  question.on_turn = [may_call = request.may_call](milliseconds) { return may_call(); };
   const Lookup lookup = request.lookup;
   const auto given = request.timeout;
   question.body = [request = std::move(request)] { return LookupBody(request); };

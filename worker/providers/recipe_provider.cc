@@ -425,9 +425,7 @@ void RecipeProvider::Impl::Send(CallId id) {
   question->trust = net::Trust::kOperator;
   question->org = call.request.org_id;
   question->timeout = call.time.Timeout(clock.SinceBoot());
-  question->on_turn = [may_call = call.request.may_call](milliseconds) {
-    return !may_call || may_call();
-  };
+  question->on_turn = [may_call = call.request.may_call](milliseconds) { return may_call(); };
   question->budget = &budgets.answers;
   question->body_bytes_max = recipe.request.body_bytes_max;
   client.Send(std::move(*question), [id, weak = weak_from_this()](net::HttpResponse response) {
