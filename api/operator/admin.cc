@@ -261,4 +261,10 @@ store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<st
   return entry;
 }
 
+void AuditRows(const Call& call, std::string action, const base::Uuid& org_id) {
+  store::AuditEntry entry = AuditOf(call, std::move(action), std::nullopt);
+  entry.org_id = org_id;
+  store::WriteAudit(call.session(), call.parts.clock, entry);
+}
+
 }  // namespace vedette::admin

@@ -123,6 +123,9 @@ rest::Reply ListReply(const rest::Page<T>& page, base::Json (*to_json)(const T&)
 // creation, and what has a name, fill in their own.
 store::AuditEntry AuditOf(const Call& call, std::string action, std::optional<std::string> reason);
 
+// Writes that the caller has read whom a thing of that organisation is about.
+void AuditRows(const Call& call, std::string action, const base::Uuid& org_id);
+
 // "<reason> (by <who>)": what the owner of a thing reads, which the operator has stopped.
 std::string ReasonShown(const std::string& reason, const Call& call);
 

@@ -49,7 +49,7 @@ base::Json RunJson(const store::RunItem& item);
 struct RunFile {
   int block = 0;
   std::string filename;
-  std::optional<std::string> url;  // empty where the API's public address is not known
+  std::optional<std::string> url;  // where it is asked for, and the API's public address is known
 };
 
 // A run as a job is shown, with its graph: each block has its id, its number, what it works on and

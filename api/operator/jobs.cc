@@ -156,8 +156,9 @@ std::optional<std::vector<JobStatus>> ReadStatuses(rest::QueryReader* input) {
   return std::nullopt;
 }
 
-// Every block that has made rows, each file once.
-std::vector<RunFile> FilesOf(const Dependencies& parts, const RunShown& shown) {
+// Every block that has made rows, each file once; with links, which need no credential, where they
+// are asked for.
+std::vector<RunFile> FilesOf(const Dependencies& parts, const RunShown& shown, bool with_links) {
   std::vector<RunFile> files;
   const std::string& address = parts.config.public_url;
   const base::Timestamp expires = parts.clock.Now() + domain::kDownloadLifetime;
@@ -169,7 +170,7 @@ std::vector<RunFile> FilesOf(const Dependencies& parts, const RunShown& shown) {
     made.block = block.block;
     made.filename = domain::ResultFileName(shown.run.workflow_name, in_graph.sequence_number,
                                            in_graph.name, file);
-    if (address.empty()) continue;
+    if (!with_links || address.empty()) continue;
     made.url = address + domain::DownloadPath(file, expires, parts.config.security.encryption_key) +
                domain::CellQuery(parts.config.cell.id);
   }
@@ -197,7 +198,12 @@ rest::Handled GetRuns(Call& call) {
   return ListReply(page, RunJson);
 }
 
+// With rows=true also links to what its blocks have made, which the audit keeps.
 rest::Handled GetRun(Call& call) {
+  rest::Problems problems;
+  rest::QueryReader input(call.request().query, &problems);
+  const bool with_rows = input.Boolean("rows", false);
+  problems.Check();
   auto run = store::GetRun(call.session(), std::nullopt, call.Id(0));
   if (!run) return rest::NotFound("run");
   // The run is read before its blocks, so that a run that has ended shows blocks that have, too.
@@ -207,7 +213,8 @@ rest::Handled GetRun(Call& call) {
     return rest::NotFound("run");  // just forgotten
   }
   shown.detail = std::move(*detail);
-  shown.files = FilesOf(call.parts, shown);
+  shown.files = FilesOf(call.parts, shown, with_rows);
+  if (with_rows) AuditRows(call, "run.rows", shown.detail.job.org_id);
   return rest::JsonReply(200, RunShownJson(shown));
 }
 

@@ -417,6 +417,9 @@ class Operator extends Console {
     await this.main(this.given.run);
     await this.page.getByRole('img', {name: /filter completed 100 %, enrich_lead \w+ 0 %/}).waitFor();
     const files = this.page.getByRole('region', {name: 'Files'}).getByRole('link');
+    assert.equal(await files.count(), 0, 'links are shown on demand alone');
+    await this.button('Show links to the files').click();
+    await files.last().waitFor();
     const file = await fetch(await files.last().getAttribute('href'));
     assert.equal(await file.text(), 'n\r\n2\r\n3\r\n', 'what the filter kept, without a credential');
     await this.look('run');

@@ -151,6 +151,9 @@ def test_an_operators_day(ctl, vedette, nginx, database, tmp_path):
     shown = tidy(ctl.text("run-show", run))
     for word in ("workflow_name", "kept", "blocks:", "dedupe", "progress_percentage", "files:"):
         assert word in shown, shown
+    assert ctl.json("audit", "--action", "run.rows")["items"] == []
+    assert ctl.json("run-show", run, "--rows")["files"]
+    assert [e["target"] for e in ctl.json("audit", "--action", "run.rows")["items"]] == [run]
     assert [(r["id"], r["rows_in"], r["rows_out"]) for r in ctl.json("runs", "--org", org)["items"]] == [(run, 2, 1)]
     assert "kept" in tidy(ctl.text("runs", "--status", "completed"))
     assert ctl.json("run-cancel", run, "--reason", "too late") == {
@@ -356,7 +359,8 @@ def keep_a_schedule(ctl, org, flow, tmp_path):
                                 "webhook_payload": [{"n": 1}]}))
     schedule = ctl.json("schedule-create", org, flow, "--file", path)["id"]
     shown = tidy(ctl.text("schedule", schedule))
-    assert "0 9 * * 1-5" in shown and "next_run_times" in shown, shown
+    assert "0 9 * * 1-5" in shown and "next_run_times" in shown and "webhook_payload" not in shown, shown
+    assert ctl.json("schedule", schedule, "--rows")["webhook_payload"] == [{"n": 1}]
     path.write_text(json.dumps({"overlap": "allow"}))
     assert ctl.json("schedule-update", org, flow, schedule, "--file", path)["overlap"] == "allow"
     paused = ctl.json("schedule-pause", schedule, "--reason", "too many runs")

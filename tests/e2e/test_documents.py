@@ -237,7 +237,7 @@ def test_the_console_offers_what_the_code_has():
     assert sorted(list_of("monitors.js", "STATUSES")) == sorted(names_of("domain/monitor/enums.cc", "kMonitorStatuses"))
     outcomes = re.findall(r'return "([a-z_]+)";', (ROOT / "domain/monitor/enums.cc").read_text())
     assert sorted(list_of("monitors.js", "OUTCOMES")) == sorted(set(outcomes) - {"unknown"})
-    written = re.findall(r'\bAuditOf(?:Key)?\(call,\s*"([a-z_.]+)"', sources("api/**/*.cc"))
+    written = re.findall(r'\bAudit(?:Of(?:Key)?|Rows)\(call,\s*"([a-z_.]+)"', sources("api/**/*.cc"))
     assert len(set(written)) > 40
     assert list_of("audit.js", "ACTIONS") == sorted(set(written))
 

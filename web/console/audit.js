@@ -13,7 +13,7 @@ const ACTIONS = [
   'monitor.trigger', 'monitor.update', 'oauth_client.create', 'oauth_client.delete', 'oauth_client.key.add',
   'oauth_client.key.revoke', 'oauth_client.revoke_tokens', 'oauth_client.update', 'oauth_client.validate_keys',
   'org.change', 'org.create', 'org.credits', 'org.external_id', 'passkey.add', 'passkey.remove', 'password.change', 'password.reset_link', 'row.add', 'row.remove', 'row.switch', 'row.update',
-  'run.cancel', 'schedule.create', 'schedule.delete', 'schedule.pause', 'schedule.resume', 'schedule.update',
+  'run.cancel', 'run.rows', 'schedule.create', 'schedule.delete', 'schedule.pause', 'schedule.resume', 'schedule.rows', 'schedule.update',
   'search.import', 'search_exclusion.create', 'search_exclusion.delete', 'search_exclusion.fill',
   'search_exclusion.ready', 'session.create', 'session.end', 'session.end_all', 'signing_secret.create',
   'signing_secret.revoke', 'signing_secret.roll', 'signing_secret.rotate', 'signing_secrets.reseal',

@@ -97,6 +97,22 @@ function cancel(r, again) {
   }}, 'Cancel the run'));
 }
 
+// The links open for everybody who has them: they are asked for by a click, which the audit keeps.
+function filesOf(r) {
+  const shown = h('div');
+  const show = (files, link) => replace(shown, table('Files', [
+    ['Block', f => f.block_name],
+    ['Rows', f => number(f.rows), 'n'],
+    ['File', link],
+  ], files, 'No block has made rows.'));
+  show(r.files, file => file.filename);
+  const ask_links = h('button', {type: 'button', click: async () => {
+    show((await ask('GET', `/runs/${r.id}?rows=true`)).files, fileLink);
+    ask_links.remove();
+  }}, 'Show links to the files');
+  return [shown, r.files.length > 0 && h('p', {class: 'buttons'}, ask_links)];
+}
+
 function fileLink(file) {
   return file.url === null ? [file.filename, h('span', {class: 'note'}, ' no link: [api] public_url is empty')]
     : h('a', {href: file.url, download: file.filename, rel: 'noreferrer'}, file.filename);
@@ -141,11 +157,7 @@ export async function run(main, [id]) {
       ['Moved', b => when(b.updated_at)],
       ['Last error', b => b.error ?? b.last_error ?? ''],
     ], r.blocks),
-    table('Files', [
-      ['Block', f => f.block_name],
-      ['Rows', f => number(f.rows), 'n'],
-      ['File', fileLink],
-    ], r.files, 'No block has made rows.'),
+    filesOf(r),
     h('p', {class: 'note'}, r.chunks.length === 0 ? 'No chunk is left.' : [`${number(r.chunks.length)} chunks are not `
       + 'done; ', h('a', {href: `#/jobs/${r.id}`}, 'all of them')]),
     table('Chunks that were tried again or failed', [

@@ -131,7 +131,7 @@ export async function newSchedule(main, [orgId, workflowId]) {
 }
 
 export async function changeSchedule(main, [id]) {
-  const s = await ask('GET', `/schedules/${id}`);
+  const s = await ask('GET', `/schedules/${id}?rows=true`);  // what it gives its runs, which the audit keeps
   return showForm(main, `Change ${s.name}`, new ScheduleForm(s), {
     button: 'Change it', page: 'schedules', back: `#/schedules/${id}`,
     send: body => ask('POST', `/orgs/${s.org_id}/workflows/${s.workflow_id}/schedules/${id}/update`, body),

@@ -108,7 +108,6 @@ TEST_F(AdminRuns, ARunIsShownAsItsGraphWithItsProgressAndItsLastError) {
   record.row_errors = 1;
   record.last_error = "no_page: there is no page";
   store::RecordJobChunks(session, clock, {record});
-  config.public_url = "https://api.example";
   Sql("update job_block set type = 'row_dedupe' where block = 1");
   const Json shown = Ask("GET", "/admin/v1/runs/" + run).body;
   EXPECT_EQ(shown["status"], "running");
@@ -130,10 +129,24 @@ TEST_F(AdminRuns, ARunIsShownAsItsGraphWithItsProgressAndItsLastError) {
   EXPECT_EQ(shown["files"][1]["block_name"], "dedupe");
   EXPECT_EQ(shown["files"][1]["rows"], 2);
   EXPECT_EQ(shown["files"][1]["filename"], "clean_leads_20_dedupe_" + run.substr(0, 8) + ".csv");
-  EXPECT_THAT(shown["files"][1]["url"].get<std::string>(),
+}
+
+TEST_F(AdminRuns, LinksToFilesAreShownOnDemandAloneAndWhoAskedIsAudited) {
+  const std::string run = NewRun();
+  const std::string path = "/admin/v1/runs/" + run;
+  store::RecordJobChunks(session, clock, {JobsTest::PartEnd(Claim(), 2)});
+  config.public_url = "https://api.example";
+  EXPECT_EQ(Ask("GET", path).body["files"][1]["url"], nullptr);
+  EXPECT_EQ(Ask("GET", path + "?rows=maybe").status, 422);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'run.rows'"), "0");
+  EXPECT_THAT(Ask("GET", path + "?rows=true").body["files"][1]["url"].get<std::string>(),
               HasSubstr("https://api.example/storage/download/" + run + "/1.csv?expires="));
+  const Json entry = Ask("GET", "/admin/v1/audit?limit=1").body["items"][0];
+  EXPECT_EQ(entry["action"], "run.rows");
+  EXPECT_EQ(entry["target"], run);
+  EXPECT_EQ(entry["org_id"], org);
   config.public_url = "";
-  EXPECT_EQ(Ask("GET", "/admin/v1/runs/" + run).body["files"][1]["url"], nullptr);
+  EXPECT_EQ(Ask("GET", path + "?rows=true").body["files"][1]["url"], nullptr);
 }
 
 TEST_F(AdminRuns, CancelEndsARunOnceIsAuditedAndOfItsKindAlone) {
@@ -212,6 +225,27 @@ TEST_F(AdminSchedules, AreListedNewestFirstByStateOrganisationAndWorkflow) {
   EXPECT_EQ(shown["history"], Json::array());
   EXPECT_EQ(Ask("GET", "/admin/v1/schedules?status=done").status, 422);
   EXPECT_EQ(Ask("GET", "/admin/v1/schedules?cursor=x").status, 400);
+}
+
+TEST_F(AdminSchedules, WhatRunsAreGivenIsShownOnDemandAloneAndWhoReadItIsAudited) {
+  const std::string id = NewSchedule("mine");
+  const std::string path = "/admin/v1/schedules/" + id;
+  Sql(R"(update workflow_schedule set webhook_payload = '[{"email": "ada@x.example"}]', )"
+      R"(specs_override = '{"a": {"webhook_input": "ada@x.example"}}')");
+  for (const std::string& asked : {path, std::string("/admin/v1/schedules")}) {
+    EXPECT_THAT(Ask("GET", asked).raw.body, testing::Not(HasSubstr("ada@")));
+  }
+  EXPECT_THAT(Ask("POST", path + "/pause", Json{{"reason", "r"}}).raw.body,
+              testing::Not(HasSubstr("ada@")));
+  EXPECT_EQ(Ask("GET", path + "?rows=maybe").status, 422);
+  EXPECT_EQ(Sql("select count(*) from audit where action = 'schedule.rows'"), "0");
+  const Json shown = Ask("GET", path + "?rows=true").body;
+  EXPECT_EQ(shown["webhook_payload"][0]["email"], "ada@x.example");
+  EXPECT_EQ(shown["specs_override"]["a"]["webhook_input"], "ada@x.example");
+  const Json entry = Ask("GET", "/admin/v1/audit?limit=1").body["items"][0];
+  EXPECT_EQ(entry["action"], "schedule.rows");
+  EXPECT_EQ(entry["target"], id);
+  EXPECT_EQ(entry["org_id"], org);
 }
 
 TEST_F(AdminSchedules, APauseShowsItsReasonAndAResumeGoesOnForWhomItWas) {
