@@ -145,10 +145,12 @@ void GatherBody(const std::shared_ptr<Answer>& answer, std::chrono::milliseconds
   });
 }
 
-// A fault is ours to mend; the rest is the database's state, which readiness tells as well.
+// A fault is ours to mend; the rest is the database's state, which readiness tells as well. The
+// route's pattern is told, as a path may name a person.
 void LogFailure(const Answer& answer, const store::Failure& failure) {
   const base::Logger::Fields fields = {{"request_id", answer.request_id()},
-                                       {"target", answer.request().path},
+                                       {"method", answer.request().method},
+                                       {"route", answer.pattern()},
                                        {"error", failure.message}};
   const base::Logger& log = answer.port().log;
   using Kind = store::Failure::Kind;

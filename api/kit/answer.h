@@ -60,6 +60,7 @@ class Answer {
   // To read a body from; answers go through Send and Begin.
   net::Exchange& exchange() { return *exchange_; }
   const std::string& request_id() const { return request_id_; }
+  const std::string& pattern() const { return pattern_; }
   // Lets go of the request's body, and of what was held for it.
   void DropBody();
   void AddHeader(std::string name, std::string value);

@@ -40,7 +40,8 @@ class NoDatabaseTest : public testing::Test {
   }
   static std::shared_ptr<vedette::test::FakeExchange> Asked() {
     net::ServerRequest request;
-    request.path = "/things";
+    request.method = "GET";
+    request.path = "/things/ada%40x.example";  // which no line of the log has
     request.headers = {{"x-request-id", "r-1"}};
     return std::make_shared<vedette::test::FakeExchange>(std::move(request));
   }

@@ -153,7 +153,8 @@ TEST_F(ServeTest, TheExceptionThatIsBeingHandledIsAnsweredAndLoggedAsAWarning) {
     }
     const std::string lines = testing::internal::GetCapturedStderr();
     EXPECT_NE(lines.find(std::string(" warn  ") + line), std::string::npos) << lines;
-    EXPECT_NE(lines.find("request_id=r-1 target=/things error="), std::string::npos) << lines;
+    EXPECT_NE(lines.find("request_id=r-1 method=GET route=/things error="), std::string::npos)
+        << lines;
   }
 }
 
@@ -242,11 +243,12 @@ TEST_F(ServeTest, AFullQueueIsAnsweredAtOnceAndNotLogged) {
 TEST_F(ServeTest, EachKindOfFailureHasItsLine) {
   using Kind = store::Failure::Kind;
   const std::pair<Kind, const char*> cases[] = {
-      {Kind::kUnavailable, " warn  the database is unavailable request_id=r-1 target=/things"},
+      {Kind::kUnavailable,
+       " warn  the database is unavailable request_id=r-1 method=GET route=/things"},
       {Kind::kCommitUnknown, " warn  a commit's outcome is unknown request_id=r-1"},
       {Kind::kContention, " warn  a request gave way to others request_id=r-1"},
       {Kind::kOverloaded, " warn  a request gave way to others request_id=r-1"},
-      {Kind::kFault, " error a request failed request_id=r-1 target=/things error=why"},
+      {Kind::kFault, " error a request failed request_id=r-1 method=GET route=/things error=why"},
   };
   for (const auto& [kind, line] : cases) {
     testing::internal::CaptureStderr();
