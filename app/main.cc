@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -221,13 +222,36 @@ int RunMigrate(const CommonOptions& common) {
   return kDone;
 }
 
-int Verify(const std::string& secret, const std::string& header, std::optional<std::int64_t> now) {
+// What `vedette verify` is given.
+struct VerifyOptions {
+  std::string secret;
+  std::string secret_file;
+  std::string header;
+  std::optional<std::int64_t> now;
+};
+
+std::string SigningSecret(const VerifyOptions& given) {
+  if (!given.secret.empty()) return given.secret;
+  std::ifstream file(given.secret_file);
+  std::string line;
+  std::getline(file, line);
+  line = base::Trim(line);
+  if (!line.empty()) return line;
+  throw config::ConfigError(
+      given.secret_file.empty()
+          ? "verify needs the signing secret: set SIGNING_SECRET, or give --secret-file or --secret"
+          : fmt::format("verify cannot read a secret from {}", given.secret_file));
+}
+
+int Verify(const VerifyOptions& given) {
+  const std::string secret = SigningSecret(given);
+  std::optional<std::int64_t> now = given.now;
   const std::string body{std::istreambuf_iterator<char>(std::cin), {}};
   if (!now) {
     const auto since_epoch = base::SystemClock().Now().time_since_epoch();
     now = std::chrono::floor<std::chrono::seconds>(since_epoch).count();
   }
-  const domain::SignatureCheck check = domain::VerifySignature(secret, header, body, *now);
+  const domain::SignatureCheck check = domain::VerifySignature(secret, given.header, body, *now);
   if (check == domain::SignatureCheck::kValid) {
     fmt::print("{}\n", domain::SignatureCheckMessage(check));
     return kDone;
@@ -332,13 +356,6 @@ int ShowConfig(const CommonOptions& common, const ConfigOptions& options) {
   }
   return kDone;
 }
-
-// What `vedette verify` is given.
-struct VerifyOptions {
-  std::string secret;
-  std::string header;
-  std::optional<std::int64_t> now;
-};
 
 // What the command line is parsed into.
 struct CommandLine {
@@ -477,12 +494,13 @@ void AddVerify(CLI::App& app, CommandLine* line) {
   CLI::App* verify =
       app.add_subcommand("verify", "Check a webhook's signature; the body comes on standard input");
   VerifyOptions& options = line->verify;
-  verify->add_option("--secret", options.secret, "The signing secret, whole")->required();
+  verify->add_option("--secret", options.secret, "Better in SIGNING_SECRET: others see arguments")
+      ->envname("SIGNING_SECRET");
+  verify->add_option("--secret-file", options.secret_file,
+                     "A file with the signing secret, whole, in its first line");
   verify->add_option("--header", options.header, "The value of Service-Signature")->required();
   verify->add_option("--now", options.now, "The receiver's clock, in Unix seconds; default: now");
-  verify->callback([line] {
-    line->status = Verify(line->verify.secret, line->verify.header, line->verify.now);
-  });
+  verify->callback([line] { line->status = Verify(line->verify); });
 }
 
 // `ctl email doctor`, which asks no admin port (as `ctl org-move`): what it examines is the machine

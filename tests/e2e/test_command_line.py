@@ -179,6 +179,20 @@ def test_verify_takes_the_clock_and_any_of_several_segments(binary):
     assert run(binary, "verify", "--secret", SECRET, "--header", "nonsense", stdin=body).returncode == 1
 
 
+def test_verify_takes_the_secret_where_nobody_else_sees_it(binary, tmp_path):
+    header = signed(b"{}", int(time.time()))
+    kept = tmp_path / "secret"
+    kept.write_text(f"{SECRET}\n")
+    by_file = ("verify", "--secret-file", kept, "--header", header)
+    assert run(binary, "verify", "--header", header, stdin=b"{}", environment={"SIGNING_SECRET": SECRET}).returncode == 0
+    assert run(binary, *by_file, stdin=b"{}").returncode == 0
+    assert run(binary, *by_file, stdin=b"{}", environment={"SIGNING_SECRET": SECRET + "b"}).returncode == 1
+    without = run(binary, "verify", "--header", header, stdin=b"{}")
+    assert without.returncode == 2 and b"set SIGNING_SECRET" in without.stderr
+    kept.write_text("")
+    assert run(binary, *by_file, stdin=b"{}").returncode == 2
+
+
 # ---- probe
 
 PAGE = """<html><head><title>A page</title></head><body>
