@@ -258,7 +258,7 @@ struct Api::Impl {
       throw rest::Refusal(std::move(refused->reply));
     }
     if (auto* caller = std::get_if<store::Authentication>(&found)) {
-      CheckCaller(*caller, *work.match.route);
+      CheckCaller(*caller, *work.match.route, parts.clock.Now());
     }
   }
 
