@@ -95,7 +95,7 @@ class SimpleReader {
     for (const auto& [name, value] : given.items()) {
       const std::string at = Below(where, name);
       if (name == "$elemMatch") {
-        parts.push_back(kit_.Within(path, at, [&] { return ReadObject(value, at); }));
+        parts.push_back(kit_.Within(path, at, [&, &one = value] { return ReadObject(one, at); }));
       } else if (name == "$not" && value.is_object()) {
         parts.push_back(NotAny(ReadObjects(path, value, at)));
       } else {
