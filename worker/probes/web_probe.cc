@@ -430,8 +430,17 @@ void WebProbe::Impl::Fail(CheckId id, ProbeFailure failure) {
 
 void WebProbe::Impl::Fetch(Check check, const SharedFields& fields) {
   const std::shared_ptr<const ProbeSpec> spec = check.request.spec;
-  if (!spec->options.Acts()) return FetchAs(std::move(check), fields, {});
-  if (RenderOf(*spec) != Render::kAlways) return check.done({NotRendered(), {}});
+  const bool acts = spec->options.Acts();
+  if (acts && RenderOf(*spec) != Render::kAlways) return check.done({NotRendered(), {}});
+  // Outermost: a login that fails fails other rows too, whose pages are others.
+  check.done = [url = check.url, done = std::move(check.done)](PageReading reading) {
+    if (auto* failure = std::get_if<ProbeFailure>(&reading.result)) {
+      failure->message +=
+          fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
+    }
+    done(std::move(reading));
+  };
+  if (!acts) return FetchAs(std::move(check), fields, {});
   const auto began = clock.SinceBoot();
   const base::Uuid org_id = check.request.org_id;
   logins.Ask(org_id, spec,
@@ -527,10 +536,8 @@ void WebProbe::Impl::FetchAs(Check check, const SharedFields& fields, PageLogin 
       }
       fetched = html::LoginRequired(*reading);
     }
-    auto& failure = std::get<ProbeFailure>(fetched);
-    failure.message +=
-        fmt::format(" It was asked for {}.", base::CutCharacters(url, kAskedCharactersMax));
-    PictureFailure(std::exchange(*open, nullptr), url, told, std::move(failure), done);
+    PictureFailure(std::exchange(*open, nullptr), url, told,
+                   std::move(std::get<ProbeFailure>(fetched)), done);
   };
   if (RenderOf(*check.request.spec) == Render::kAuto && !fetch.render) {
     then = RenderedWhereNeeded(ScriptedKey(check, *fields), fetch, read, std::move(then));
