@@ -65,14 +65,6 @@ int PortionRows(const MaterialiseLimits& limits, bool spread, int rows) {
   return blocks * domain::kBlockRows;
 }
 
-// When the portion that starts at `position` is due: at once, or in its place of the spread.
-base::Timestamp PortionTime(base::Timestamp started_at, bool spread, double share,
-                            std::int64_t frequency_s, int position, int rows) {
-  if (!spread) return started_at;
-  const double seconds = share * static_cast<double>(frequency_s) * position / rows;
-  return started_at + std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
-}
-
 // Rows of a chunk of a monitor whose checks take `check_ms`.
 int ChunkRows(const MaterialiseLimits& limits, int check_ms) {
   return domain::ChunkRowsFor(std::chrono::milliseconds(check_ms), limits.chunk_duration_target,
@@ -508,6 +500,7 @@ struct DuePortion {
   base::Timestamp started_at{};
   int open_rows = 0;
   domain::TickTrigger trigger = domain::TickTrigger::kSchedule;
+  base::Timestamp at{};
   int first = 0;  // position
   std::optional<base::Timestamp> last_turn;
 };
@@ -520,9 +513,21 @@ DuePortion ReadPortion(const pqxx::row& row) {
                     "anchor_at"_a = &s.anchor_at, "open_tick_id"_a = &p.tick_id,
                     "open_due_at"_a = &p.due_at, "open_started_at"_a = &p.started_at,
                     "open_rows"_a = &p.open_rows, "open_trigger"_a = &p.trigger,
-                    "portion_position"_a = &p.first, "portion_turn"_a = &p.last_turn,
-                    "check_ms"_a = &s.check_ms);
+                    "portion_at"_a = &p.at, "portion_position"_a = &p.first,
+                    "portion_turn"_a = &p.last_turn, "check_ms"_a = &s.check_ms);
   return p;
+}
+
+// How much later a row's place is than the one's before it: nothing where the tick comes at once.
+// An open tick keeps the pace that its first portion had, whatever becomes of the frequency.
+using Pace = std::chrono::duration<double, std::micro>;
+
+Pace PaceOf(const DuePortion& portion, const MaterialiseLimits& limits) {
+  if (portion.first > 0) return Pace(portion.at - portion.started_at) / portion.first;
+  const SchedRow& sched = portion.sched;
+  const int rows = portion.open_rows;
+  if (!IsSpread(limits, portion.trigger, portion.due_at, sched, rows)) return {};
+  return limits.spread * Pace(std::chrono::seconds(sched.frequency_s)) / rows;
 }
 
 domain::TickRows RowsOf(const DuePortion& portion, int end, base::Timestamp due_at,
@@ -557,10 +562,11 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
       const DuePortion portion = ReadPortion(row);
       const SchedRow& sched = portion.sched;
       const int total = portion.open_rows;
-      const bool spread = IsSpread(limits, portion.trigger, portion.due_at, sched, total);
+      const Pace pace = PaceOf(portion, limits);
+      const bool spread = pace > Pace::zero();
       const int end = std::min(total, portion.first + PortionRows(limits, spread, total));
-      const auto time_of = [&](base::Timestamp start, int position) {
-        return PortionTime(start, spread, limits.spread, sched.frequency_s, position, total);
+      const auto time_of = [pace](base::Timestamp start, int position) {
+        return start + std::chrono::round<base::Timestamp::duration>(pace * position);
       };
       rows.push_back(RowsOf(portion, end, time_of(portion.due_at, portion.first),
                             ChunkRows(limits, sched.check_ms)));

@@ -60,7 +60,7 @@ where s.monitor_id = u.monitor_id
 
 -- name: sched_due_portions
 select monitor_id, org_id, team_id, tier, frequency_s, anchor_at, open_tick_id, open_due_at,
-       open_started_at, open_rows, open_trigger, portion_position, portion_turn, check_ms
+       open_started_at, open_rows, open_trigger, portion_at, portion_position, portion_turn, check_ms
 from monitor_sched
 where portion_at is not null and portion_at <= now() + :cut_ahead_ms * interval '1 millisecond'
 order by portion_at

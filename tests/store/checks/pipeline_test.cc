@@ -410,6 +410,23 @@ TEST_F(PipelineTest, BigTicksAfterTheFirstAreCutPortionByPortionOverTheirPeriod)
             "7.68");
 }
 
+TEST_F(PipelineTest, ABigTickKeepsItsPaceWhereTheFrequencyIsChangedMeanwhile) {
+  NewMonitor({.rows = 12000, .due = "now() - interval '1 hour'"});
+  Sql("update monitor_sched set anchor_at = anchor_at - interval '1 hour'");
+  Cut();
+  EXPECT_EQ(store::MaterialisePortions(session, clock, limits).chunks, 1);
+  for (const char* position : {"512", "768"}) {
+    Sql("update monitor_sched set frequency_s = frequency_s * 100, portion_at = portion_at - "
+        "interval '8 s', open_started_at = open_started_at - interval '8 s', open_due_at = "
+        "open_due_at - interval '8 s'");
+    EXPECT_EQ(store::MaterialisePortions(session, clock, limits).chunks, 1);
+    EXPECT_EQ(Sql("select portion_position from monitor_sched"), position);
+  }
+  EXPECT_EQ(Sql("select round(extract(epoch from portion_at - open_started_at)::numeric, 2) "
+                "from monitor_sched"),
+            "23.04");
+}
+
 TEST_F(PipelineTest, TheFirstTickOfABigMonitorIsCutAtOnce) {
   NewMonitor({.rows = 12000, .due = "now()"});
   EXPECT_EQ(Cut().chunks, 0);
