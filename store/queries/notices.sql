@@ -23,7 +23,7 @@ with asked as materialized (
   where coalesce(a.balance_mc, 0) < @least_mc::bigint
   union all
   select o.id, :notice_spend_limit, t.id, t.name
-  from asked o join team t on t.org_id = o.id
+  from asked o join team t on t.org_id = o.id and t.deleted_at is null
   left join team_spend s on s.team_id = t.id and s.month = date_trunc('month', now() at time zone 'UTC')::date
   where t.spend_limit_mc - coalesce(s.spent_mc, 0) < @least_mc
   union all

@@ -227,6 +227,9 @@ TEST_F(ChannelDeliveryTest, ItIsToldOfTeamsReceiversAndMonitorsAndOfNobodyElsesT
   const std::string of_org = "'" + org.ToString() + "'";
   Sql("insert into team (id, org_id, name, spend_limit_mc) values (gen_random_uuid(), " + of_org +
       ", 'Sales', 10), (gen_random_uuid(), " + of_org + ", 'Others', null)");
+  Sql("insert into team (id, org_id, name, spend_limit_mc, deleted_at) values "
+      "(gen_random_uuid(), " +
+      of_org + ", 'Gone', 10, now())");
   Sql("insert into endpoint (id, org_id, scheme, host, port, failures, failing_since, failed_at) "
       "values (gen_random_uuid(), " +
       of_org + ", 'https', 'down.example', 443, 9, now() - interval '49 hours', now())");
