@@ -25,7 +25,7 @@ on conflict (org_id, scheme, host, port) do nothing
 -- name: endpoint_page
 -- The receivers behind @after, at most @limit, and whether something still refers to them.
 select e.id,
-  exists (select from monitor m where m.endpoint_id = e.id)
+  exists (select from monitor m where m.endpoint_id = e.id and m.deleted_at is null)
     or exists (select from channel c where c.endpoint_id = e.id)
     or exists (select from delivery d where d.state :are_pending and d.endpoint_id = e.id)
     or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
@@ -37,12 +37,17 @@ order by e.id
 limit @limit
 
 -- name: endpoint_forget
--- Not one that somebody is just about to use (endpoint_find): what is left comes next time.
+-- Not one that somebody is just about to use (endpoint_find): what is left comes next time. A deleted monitor, which is
+-- kept as long as its history, names it no longer.
+with unnamed as (
+  update monitor set webhook_url = null, endpoint_id = null
+  where endpoint_id = any (@ids::uuid[]) and deleted_at is not null
+)
 delete from endpoint
 where id in (
   select e.id from endpoint e
   where e.id = any (@ids::uuid[])
-    and not exists (select from monitor m where m.endpoint_id = e.id)
+    and not exists (select from monitor m where m.endpoint_id = e.id and m.deleted_at is null)
     and not exists (select from channel c where c.endpoint_id = e.id)
     and not exists (select from delivery d where d.state :are_pending and d.endpoint_id = e.id)
     and not exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)

@@ -114,11 +114,14 @@ TEST_F(MaintenanceTest, ReceiversThatNobodyNamesAreForgotten) {
   NewMonitor({.rows = 1, .webhook_url = "http://used.example"});
   NewMonitor({.rows = 1, .webhook_url = "http://left.example"});
   NewMonitor({.rows = 1, .webhook_url = "http://pending.example"});
+  NewMonitor({.rows = 1, .webhook_url = "http://deleted.example"});
+  Sql("update monitor set archived_at = now(), deleted_at = now() where webhook_url = "
+      "'http://deleted.example'");
   Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
       "available_at) select gen_random_uuid(), org_id, endpoint_id, id, id, id, 0, now() from "
       "monitor where webhook_url = 'http://pending.example'");
-  Sql("update monitor set webhook_url = null, endpoint_id = null where webhook_url <> "
-      "'http://used.example'");
+  Sql("update monitor set webhook_url = null, endpoint_id = null where webhook_url not in "
+      "('http://used.example', 'http://deleted.example')");
   EXPECT_TRUE(Maintain().failures.empty());
   EXPECT_EQ(Sql("select string_agg(host, ' ' order by host) from endpoint"),
             "pending.example used.example");
