@@ -19,6 +19,7 @@
 #include "domain/monitor/monitor_json.h"
 #include "domain/text/limits.h"
 #include "store/accounts/accounts.h"
+#include "store/channels/channels.h"
 #include "store/monitors/control.h"
 #include "store/monitors/events.h"
 #include "store/monitors/monitors.h"
@@ -129,8 +130,9 @@ rest::Handled GetMonitors(Call& call) {
 }
 
 rest::Handled GetMonitor(Call& call) {
-  const auto monitor = store::GetMonitor(call.session(), kEveryMonitor, call.Id(0));
+  auto monitor = store::GetMonitor(call.session(), kEveryMonitor, call.Id(0));
   if (!monitor) return NoMonitor();
+  monitor->channel_ids = store::ReadMonitorChannels(call.session(), monitor->id);
   std::vector<std::string> ticks;
   for (const auto& tick :
        store::ListTicks(call.session(), monitor->id, std::nullopt, kTicksShown)) {

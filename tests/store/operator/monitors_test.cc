@@ -172,6 +172,19 @@ TEST_F(AdminMonitors, AListOfRowsSaysWhyTheyFail) {
   EXPECT_FALSE(rows[1].contains("failure"));
 }
 
+TEST_F(AdminMonitors, AMonitorIsShownWithItsChannels) {
+  const std::string org = NewOrganisation();
+  store::Session session(config.database, {.name = "test"}, clock, metrics, log);
+  const std::string id = store::CreateMonitor(session, clock, OrderOf(org, {"https://a.example/"}))
+                             .monitor_id.ToString();
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors/" + id).body["channel_ids"], Json::array());
+  const std::string channel = base::Uuid::V4().ToString();
+  Sql("insert into channel (id, org_id, name, kind, url, events) values ('" + channel + "', '" +
+      org + "', 'n', 0, 'https://a.example', '{0}')");
+  Sql("update monitor set channel_ids = array['" + channel + "'::uuid]");
+  EXPECT_EQ(Ask("GET", "/admin/v1/monitors/" + id).body["channel_ids"], Json::array({channel}));
+}
+
 class ApiForOperators : public ApiTest {
  public:
   ApiExchange::Answer AskFor(const std::string& org, const std::string& path, const Json& body,
