@@ -4,7 +4,19 @@ select id from monitor_row where monitor_id = @monitor_id and position >= @from 
 -- fragment: row_columns
 -- The columns of a monitor_row r with its state s.
 r.id, r.position, r.subject, r.context, r.baseline, r.pending, r.known, r.seen, r.struct_version, r.is_active,
-  r.disabled_reason, r.created_at, r.updated_at, s.last_run_at, s.outcome = :outcome_failed as failing
+  r.disabled_reason, r.created_at, r.updated_at, s.last_run_at, :row_fails as failing
+
+-- fragment: completed_tick
+-- Before it a row with its state s worked the last time.
+coalesce(extract(epoch from s.last_run_at) * 1000000, 0)::bigint
+
+-- fragment: row_fails
+-- Whether the last check of a row r with its state s failed. What was skipped since was no check: then the events tell,
+-- by a look at their index.
+case when s.outcome <= :outcome_failed then s.outcome = :outcome_failed
+     else (select true from event
+           where row_id = r.id and event_type = :event_error and tick_id > :completed_tick
+           order by tick_id limit 1) is not null end
 
 -- fragment: row_page_columns
 id, position, subject, context, baseline, pending, known, seen, struct_version, is_active, disabled_reason, created_at,
@@ -36,10 +48,10 @@ order by position
 
 -- fragment: row_failure
 -- The time since which the checks of a row r with its state s fail, and what the last one said; nothing where the last
--- one did not fail, or where its events are gone by now. A look at either end of the index.
+-- one did not fail (:row_fails), or where its events are gone by now. A look at either end of the index.
 left join lateral (
   select to_timestamp(oldest.tick_id / 1e6) as failing_since, newest.message as failure_message
-  from (select coalesce(extract(epoch from s.last_run_at) * 1000000, 0)::bigint as tick_id) completed
+  from (select :completed_tick as tick_id) completed
   cross join lateral (
     select tick_id from event
     where row_id = r.id and event_type = :event_error and tick_id > completed.tick_id
@@ -50,7 +62,7 @@ left join lateral (
     where row_id = r.id and event_type = :event_error and tick_id > completed.tick_id
     order by tick_id desc limit 1
   ) newest
-) f on s.outcome = :outcome_failed
+) f on s.outcome >= :outcome_failed
 
 -- name: row_get
 select :row_columns, f.failing_since, f.failure_message
@@ -82,7 +94,7 @@ select :row_page_columns, failing_since, failure_message, bytes_until from (
     :row_failure
     where r.monitor_id = @monitor_id and r.position > @after and r.position <= @last and r.is_active
       and r.removed_at is null
-      and case when @failing::boolean then s.outcome = :outcome_failed
+      and case when @failing::boolean then :row_fails
                else coalesce(s.last_run_at, r.created_at) < now() - make_interval(secs => @frequency_s) end
     order by r.position
     limit @limit

@@ -1,4 +1,5 @@
 // Pages of rows, adding, changing and switching rows, events and ticks through the public API.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "domain/job/job.h"
@@ -263,6 +264,39 @@ TEST_F(ApiRows, StaleRowsAreThoseWhoseLastCheckIsOlderThanTheFrequency) {
   EXPECT_EQ(of_key("stale=true&key[domain]=0.example"), 0U) << "its key does not make it stale";
   EXPECT_EQ(of_key("failing=true&key[domain]=1.example"), 0U);
   EXPECT_EQ(of_key("key[domain]=0.example"), 1U);
+}
+
+// Rows 0 to 2 failed at the last check that was made; of row 3 the events have gone.
+TEST_F(ApiRows, ARowThatFailedFailsUntilItIsCheckedAgainAndASkipIsNoCheck) {
+  const std::string id = NewMonitor({{"rows", Rows(5)}});
+  const auto state = [&](int position, Outcome outcome, const std::string& last_run_at) {
+    Sql(fmt::format("update row_state set outcome = {}, last_run_at = {} where position = {}",
+                    static_cast<int>(outcome), last_run_at, position));
+  };
+  const std::string before = "to_timestamp(1795253400) - interval '1 hour'";
+  const std::string after = "to_timestamp(1795253400) + interval '1 hour'";
+  Sql("insert into event (id, org_id, monitor_id, row_id, tick_id, event_group_id, event_type, "
+      "message) select gen_random_uuid(), org_id, monitor_id, id, " +
+      std::to_string(kTick) +
+      ", gen_random_uuid(), 1, 'dns: no such name' from monitor_row where position <> 3");
+  state(0, Outcome::kFailed, before);
+  state(1, Outcome::kSkippedBalance, before);
+  state(2, Outcome::kInactive, "null");
+  state(3, Outcome::kSkippedPaused, before);
+  state(4, Outcome::kSkippedBalance, after);
+  const Json failing = Ask("GET", "/monitors/" + id + "/rows?failing=true").body["rows"];
+  ASSERT_EQ(failing.size(), 3U);
+  for (const Json& row : failing) {
+    EXPECT_EQ(row["is_failing"], true);
+    EXPECT_EQ(row["failure"]["message"], "dns: no such name");
+  }
+  const Json all = Ask("GET", "/monitors/" + id + "/rows").body["rows"];
+  std::string states;
+  for (const Json& row : all) states += row["is_failing"] == true ? '1' : '0';
+  EXPECT_EQ(states, "11100");
+  const Json one = Ask("GET", "/monitors/" + id + "/rows/" + RowId(id, 1)).body;
+  EXPECT_EQ(one["is_failing"], true);
+  EXPECT_EQ(one["failure"]["since"], "2026-11-21T09:30:00.000000Z");
 }
 
 TEST_F(ApiRows, StaleLooksAtTenThousandRowsACall) {
