@@ -152,6 +152,31 @@ def test_what_a_fleet_cannot_do_stands_above_its_figures(binary, database, modul
     assert service.stop() == 0
 
 
+def test_a_form_changes_what_was_touched(binary, database, modules, tmp_path):
+    service = Vedette(binary, database.url, tmp_path).start(roles="api,admin")
+    tenant = service.organisation()
+    struct = {"a=b": "css:h1", "x": "css:p[x=y]", '"q"': 'say "it"', "long": "What the page says\nof the price"}
+    watched = tenant.post("/monitors", {"name": "odd names", "key_columns": ["n"], "rows": [{"n": "a", "url": "https://a.example/"}],
+                                        "frequency": "1h", "struct": struct})
+    flow = tenant.post("/workflows/create_workflow", {"workflow_name": "odd numbers", "workflow_definition": {
+        "blocks": [{"sequence_number": 1, "block_id": "in", "block_name": "webhook", "specs": {"dataframe_type": "LEAD"}}],
+        "edges": []}})["id"]
+    schedule = tenant.post(f"/workflows/{flow}/schedules", {
+        "name": "nightly", "cron": "0 3 * * *", "time_zone": "Europe/Berlin", "webhook_payload": [{"n": 12345678901234567890123}]})
+    given = {"steps": ["logIn", "changeANameAlone"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(),
+             "monitor": {"id": watched["id"]}, "schedule": schedule["id"]}
+    done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
+                          input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert tenant.get(f"/monitors/{watched['id']}")["watched"] == struct | {"more": "css:b"}
+    [(payload, name)] = database.rows("select webhook_payload::text, name from workflow_schedule")
+    assert (payload, name) == ('[{"n":12345678901234567890123}]', "another name")
+    changed = [a["detail"] for a in service.as_operator("GET", "/admin/v1/audit").json["items"] if a["action"] == "monitor.update"]
+    assert len(changed) == 2, "what nobody changed was sent"
+    assert service.stop() == 0
+
+
 def test_each_role_is_offered_what_it_may_do(binary, database, modules, tmp_path):
     roles = {"viewer": "viola's token", "operator": "olli's token", "admin": ADMIN_TOKEN}
     service = Vedette(binary, database.url, tmp_path, {

@@ -1,7 +1,9 @@
 // A form that makes or changes something of a tenant's: validated by the rules of the public API, whose answer stands beside
 // the field that it is about. The times of a schedule are shown while it is written.
 
+import {ask} from './api.js';
 import {h, replace} from './dom.js';
+import {lines} from './monitor_text.js';
 
 // A field with its label, a hint and the place of what is wrong with it.
 export function labelled(name, label, input, hint) {
@@ -22,8 +24,6 @@ export function area(rows, text) {
 }
 
 export const text = (given, more = {}) => h('input', {autocomplete: 'off', value: given ?? '', ...more});
-
-export const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
 
 // An expression or a list of them, one a line.
 export const cronText = cron => [cron ?? []].flat().join('\n');
@@ -107,6 +107,16 @@ export class Form {
       return null;
     }
   }
+}
+
+// Sends what `form` says by then and does not say yet. What nobody touched stays as it is: a field may not show all of it.
+export function changeSender(form, path, id) {
+  const before = form.body() ?? {};
+  return body => {
+    const change = Object.fromEntries(Object.entries(body)
+      .filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(before[name])));
+    return Object.keys(change).length === 0 ? {id} : ask('POST', path, change);
+  };
 }
 
 // Shows the form; `send(body)` does it, and then the page of what it answers is gone to. The page is not renewed: what is

@@ -2,8 +2,9 @@
 
 import {ask} from './api.js';
 import {facts, h, value} from './dom.js';
+import {area, changeSender, clockOf, cronText, Form, labelled, showForm, text} from './form.js';
+import {lines, structOf, structText} from './monitor_text.js';
 import {pickerOf} from './picker.js';
-import {area, clockOf, cronText, Form, labelled, lines, showForm, text} from './form.js';
 
 const TIERS = ['low', 'medium', 'high'];
 // Which field a rule is about that is refused by its name alone.
@@ -11,15 +12,6 @@ const FIELD_OF = {
   invalid_frequency: 'frequency', invalid_schedule: 'cron', invalid_time_zone: 'time_zone', invalid_tier: 'tier', invalid_render: 'probe', invalid_steps: 'probe', invalid_ignore: 'probe', invalid_webhook_url: 'webhook_url', empty_struct: 'struct',
   column_conflict: 'struct', missing_key_value: 'rows', duplicate_key: 'rows', feature_not_enabled: 'tier',
 };
-
-// "price = css:.price | number", one field a line; throws a sentence.
-function structOf(text) {
-  return Object.fromEntries(lines(text).map(line => {
-    const at = line.indexOf('=');
-    if (at < 1) throw new Error(`"${line}" is no "field = description".`);
-    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-  }));
-}
 
 function jsonOf(text, example) {
   if (text.trim() === '') return {};
@@ -43,8 +35,8 @@ class MonitorForm extends Form {
       labelled('name', 'Name', text(m?.name, {maxlength: 200})),
       made && labelled('key', 'Column of the rows', text('url'), 'What names a row: url, domain, or another name.'),
       made && labelled('rows', 'Rows', area(4), 'One a line.'),
-      labelled('struct', 'Watched fields', area(5, m && Object.entries(m.watched).map(([k, v]) => `${k} = ${v}`).join('\n')),
-        'One a line: price = css:.price | number'),
+      labelled('struct', 'Watched fields', area(5, m && structText(m.watched)),
+        'One a line: price = css:.price | number; a name with = or a text of several lines in quotes'),
       labelled('frequency', 'Every', text(m?.schedule ? '' : m?.frequency ?? '1d'), '1h to 30d. Empty where it is by the clock.'),
       labelled('cron', 'By the clock', area(2, cronText(m?.schedule?.cron)), 'Instead of Every, one a line: 0 9 * * 1-5 is nine on weekdays.'),
       labelled('time_zone', 'Time zone', text(m?.schedule?.time_zone ?? ''), 'Of the clock: Europe/Berlin. Empty: UTC.'),
@@ -127,7 +119,7 @@ export async function changeMonitor(main, [id]) {
   return showForm(main, `Change ${m.name}`, form, {
     button: 'Change it', page: 'monitors', previewOf, pick: picking(form), back: `#/monitors/${id}`,
     preview: rows.rows.length > 0 && (body => ask('POST', `${path}/preview`, creation(body))),
-    send: body => ask('POST', `${path}/${id}/update`, body),
+    send: changeSender(form, `${path}/${id}/update`, id),
     times: body => ask('POST', `/orgs/${m.org_id}/schedules/preview`, body),
   });
 }

@@ -3,7 +3,7 @@
 import {ask, may, query} from './api.js';
 import {confirmChange} from './dialog.js';
 import {badge, copyable, exactly, facts, h, number, replace, table, when} from './dom.js';
-import {area, clockOf, cronText, Form, labelled, showForm, text} from './form.js';
+import {area, changeSender, clockOf, cronText, Form, labelled, showForm, text} from './form.js';
 import {filterForm, showList} from './list.js';
 import {named} from './names.js';
 
@@ -132,9 +132,10 @@ export async function newSchedule(main, [orgId, workflowId]) {
 
 export async function changeSchedule(main, [id]) {
   const s = await ask('GET', `/schedules/${id}?rows=true`);  // what it gives its runs, which the audit keeps
-  return showForm(main, `Change ${s.name}`, new ScheduleForm(s), {
+  const form = new ScheduleForm(s);
+  return showForm(main, `Change ${s.name}`, form, {
     button: 'Change it', page: 'schedules', back: `#/schedules/${id}`,
-    send: body => ask('POST', `/orgs/${s.org_id}/workflows/${s.workflow_id}/schedules/${id}/update`, body),
+    send: changeSender(form, `/orgs/${s.org_id}/workflows/${s.workflow_id}/schedules/${id}/update`, id),
     times: body => ask('POST', `/orgs/${s.org_id}/schedules/preview`, body),
   });
 }

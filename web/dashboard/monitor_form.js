@@ -2,8 +2,8 @@
 
 import {ask, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
-import {button, checks, field, form, goOn, lines, nameOf, timing} from './parts.js';
-import {structOf, structText, tagsOf, tagsText} from './monitor_text.js';
+import {button, checks, field, form, goOn, nameOf, timing} from './parts.js';
+import {lines, structOf, structText, tagsOf, tagsText} from './monitor_text.js';
 import {pickerOf} from './picker.js';
 import {probeFields} from './probe_fields.js';
 

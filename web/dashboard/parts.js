@@ -99,9 +99,6 @@ export function sureButton(text, sure, work) {
   return self;
 }
 
-// What stands in a field, one a line.
-export const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
-
 let fields = 0;
 
 // A field with its label, a note and a place for what is wrong with it.

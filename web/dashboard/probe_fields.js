@@ -2,7 +2,8 @@
 // fields write the JSON below them, and show what is written there.
 
 import {h, replace} from './dom.js';
-import {button, field, lines} from './parts.js';
+import {lines} from './monitor_text.js';
+import {button, field} from './parts.js';
 
 const RENDERS = {'': 'as the tier says', never: 'never', auto: 'where a page needs it', always: 'always'};
 // What a step does, and what it is told; null: nothing.

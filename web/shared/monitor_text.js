@@ -1,7 +1,8 @@
 // What a monitor watches, and its tags, as text that one types, and back. What would be read as something else stands in
 // quotes, as a string of JSON.
 
-import {lines} from './parts.js';
+// What stands in a field, one a line.
+export const lines = text => text.split('\n').map(line => line.trim()).filter(line => line !== '');
 
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 
