@@ -69,6 +69,13 @@ class Tab extends Console {
     assert.deepEqual(more.tags.toSorted(), [...before.tags, 'third'].toSorted());
   }
 
+  // Whose organisation has no feature for monitors sees what it has all the same.
+  async overlookNoMonitors() {
+    await this.page.locator('.tile', {hasText: 'Credits'}).getByText('100,000').waitFor();
+    await this.page.getByRole('alert').getByText('monitors').waitFor();
+    await this.look('dashboard-overview-without-monitors', ['light']);
+  }
+
   // No overlap is what nobody means who empties a field.
   async rollASecret() {
     await this.at('signing');
@@ -369,6 +376,7 @@ async function main() {
   const tab = new Tab(context.pages()[0] ?? await context.newPage(), given);
   try {
     await tab.join(given.invitations.other);
+    await tab.overlookNoMonitors();
     await tab.join(given.invitations.owner);
     await tab.changeANameAlone();
     await tab.rollASecret();

@@ -97,10 +97,13 @@ def test_pages_follow_their_session_and_change_what_was_touched(service, modules
     flow = deduping(tenant, "of a file", "webhook")
     tenant.post(f"/workflows/{flow}/schedules", {"name": "twice", "cron": ["0 9 * * *", "0 18 * * *"], "webhook_payload": [{"n": 1}]})
     another_owner(service, tenant)
+    others = service.organisation(name="Others")
+    path = f"/admin/v1/orgs/{others.org_id}"
+    assert service.as_operator("PATCH", path, {"features": []}).status == 200
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "monitor": monitor["id"], "blank": blank["id"], "flow": flow,
              "invitations": {"owner": invitation(service, tenant, "owner"),
-                             "other": invitation(service, service.organisation(name="Others"), "owner")}}
+                             "other": invitation(service, others, "owner")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_changes_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)
     assert done.returncode == 0, done.stderr[-4000:]
