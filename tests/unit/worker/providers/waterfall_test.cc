@@ -284,7 +284,9 @@ class Play {
       EXPECT_TRUE(is_answered);
       EXPECT_EQ(found.error, "");
     }
-    EXPECT_EQ(domain::IsCharged(found, domain::ChargeRule::kAlways), found.error.empty());
+    EXPECT_EQ(
+        domain::IsCharged(domain::FindMode::kProfessional, {}, found, domain::ChargeRule::kAlways),
+        found.error.empty());
   }
 
   std::mt19937 random_;
