@@ -26,6 +26,7 @@ constexpr int kValueCharsMax = 2048;
 
 struct Named {
   domain::SuppressionKey key;
+  domain::SuppressionKey former;  // by which earlier releases stored it
   std::optional<base::Uuid> org_id;
   std::optional<std::string> reason;
 };
@@ -43,27 +44,31 @@ std::optional<Named> ReadNamed(CallBody* body, rest::Presence reason_presence) {
   named.org_id = body->Id("org_id", rest::Presence::kOptional);
   named.reason = body->Reason(reason_presence);
   const int given = (email ? 1 : 0) + (profile ? 1 : 0) + (name || domain ? 1 : 0);
-  std::optional<domain::SuppressionKey> key;
+  std::vector<domain::SuppressionKey> keys;
+  const auto add = [&keys](std::optional<domain::SuppressionKey> key) {
+    if (key) keys.push_back(std::move(*key));
+  };
   std::string_view field = "email";
-  if (given == 1 && email) key = domain::AddressSuppression(*email);
+  if (given == 1 && email) add(domain::AddressSuppression(*email));
   if (given == 1 && profile) {
     field = "profile";
-    key = domain::ProfileSuppression(*profile);
+    keys = domain::ProfileSuppressions(*profile);
   }
   if (given == 1 && (name || domain)) {
     field = "domain";
-    if (name && domain) key = domain::PersonSuppression(*name, *domain);
-    if (!name) key = domain::DomainSuppression(*domain);
+    if (name && domain) keys = domain::PersonSuppressions(*name, *domain);
+    if (!name) add(domain::DomainSuppression(*domain));
   }
   if (given != 1) {
     body->Refuse("email", "Give exactly one of email, profile, domain, or name with domain");
-  } else if (!key) {
+  } else if (keys.empty()) {
     body->Refuse(field,
                  "Input should be an address, a URL of a profile, a domain, or a name with "
                  "a domain");
   }
-  if (!key) return std::nullopt;
-  named.key = std::move(*key);
+  if (keys.empty()) return std::nullopt;
+  named.key = keys.front();
+  named.former = keys.back();
   return named;
 }
 
@@ -130,9 +135,12 @@ rest::Handled PostUnsuppression(Call& call) {
   const auto named = ReadNamed(&body, rest::Presence::kOptional);
   body.Check();
   if (named->org_id) store::CheckIsHere(call.session(), *named->org_id);
-  const bool removed =
-      store::Unsuppress(call.session(), call.parts.clock, named->key, named->org_id,
-                        AuditOfKey(call, "suppression.remove", *named));
+  const auto remove = [&](const domain::SuppressionKey& key) {
+    return store::Unsuppress(call.session(), call.parts.clock, key, named->org_id,
+                             AuditOfKey(call, "suppression.remove", *named));
+  };
+  const bool was_stored = remove(named->key);
+  const bool removed = (named->former != named->key && remove(named->former)) || was_stored;
   return rest::JsonReply(
       200, {{"kind", domain::SuppressionKindName(named->key.kind)}, {"removed", removed}});
 }

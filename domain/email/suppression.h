@@ -31,11 +31,21 @@ struct SuppressionKey {
 };
 
 // Empty for a text that is none of its kind. Spellings of one mailbox (MailboxKey) are one address;
-// a profile is compared without scheme, "www.", query and final slash, a name by its letters.
+// a profile is compared as PlainProfile has it, a name by the letters of its given name and its
+// family name, whatever stands around them ("Smith, Dr. Ann B.").
 std::optional<SuppressionKey> AddressSuppression(std::string_view address);
 std::optional<SuppressionKey> DomainSuppression(std::string_view domain);
 std::optional<SuppressionKey> ProfileSuppression(std::string_view url);
 std::optional<SuppressionKey> PersonSuppression(std::string_view name, std::string_view domain);
+
+// What a profile, or a name, is asked by: the key above first, then those of a name's other given
+// and family names, and last the one by which earlier releases stored it, as it was written.
+std::vector<SuppressionKey> ProfileSuppressions(std::string_view url);
+std::vector<SuppressionKey> PersonSuppressions(std::string_view name, std::string_view domain);
+
+// A profile without scheme, "www.", port, query and final slash, and at LinkedIn without the
+// country or "m." before the host and the language behind the member: "linkedin.com/in/ann".
+std::string PlainProfile(std::string_view url);
 
 // What a lead is asked by: everything that it names.
 std::vector<SuppressionKey> SuppressionKeys(const Person& person);

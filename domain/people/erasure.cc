@@ -61,14 +61,10 @@ std::string NeedleOf(const Address& address) {
   return InJson(longest);
 }
 
-// The profile as ProfileSuppression compares it: behind the scheme and "www.".
+// What every spelling of a profile holds, as ProfileSuppression compares it: its path.
 std::string NeedleOfProfile(std::string_view url) {
-  std::string text = base::AsciiLower(base::Trim(url));
-  text = text.substr(0, text.find_first_of("?#"));
-  if (const auto scheme = text.find("://"); scheme != std::string::npos) text.erase(0, scheme + 3);
-  if (text.starts_with("www.")) text.erase(0, 4);
-  while (text.ends_with('/')) text.pop_back();
-  return InJson(text);
+  const std::string text = PlainProfile(url);
+  return InJson(std::string_view(text).substr(text.find('/')));
 }
 
 // The run of text around the at sign at `at` that an address may be.

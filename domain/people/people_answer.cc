@@ -283,18 +283,18 @@ base::Json PeopleResults(PeopleQuestion question, const PeopleRequest& request,
 
 namespace {
 
-void Add(std::optional<SuppressionKey> key, std::vector<SuppressionKey>* keys) {
-  if (key && std::find(keys->begin(), keys->end(), *key) == keys->end()) {
-    keys->push_back(std::move(*key));
+void Add(std::vector<SuppressionKey> some, std::vector<SuppressionKey>* keys) {
+  for (SuppressionKey& key : some) {
+    if (std::find(keys->begin(), keys->end(), key) == keys->end()) keys->push_back(std::move(key));
   }
 }
 
 // The keys of the person alone, without the candidates.
 std::vector<SuppressionKey> KeysOf(const PersonFound& person, const std::string& domain) {
   std::vector<SuppressionKey> keys;
-  Add(PersonSuppression(person.name, domain), &keys);
-  Add(ProfileSuppression(person.linkedin), &keys);
-  for (const std::string& profile : person.profiles) Add(ProfileSuppression(profile), &keys);
+  Add(PersonSuppressions(person.name, domain), &keys);
+  Add(ProfileSuppressions(person.linkedin), &keys);
+  for (const std::string& profile : person.profiles) Add(ProfileSuppressions(profile), &keys);
   return keys;
 }
 
@@ -304,9 +304,9 @@ std::vector<SuppressionKey> KeysOfFound(const std::vector<PersonAnswer>& answers
                                         const std::string& domain) {
   std::vector<SuppressionKey> keys;
   for (const auto& [provider, person] : answers) {
-    for (SuppressionKey& key : KeysOf(person, domain)) Add(std::move(key), &keys);
+    Add(KeysOf(person, domain), &keys);
     for (const NameCandidate& candidate : person.candidates) {
-      Add(PersonSuppression(candidate.name, domain), &keys);
+      Add(PersonSuppressions(candidate.name, domain), &keys);
     }
   }
   return keys;
@@ -319,8 +319,8 @@ void DropSuppressed(const std::vector<SuppressionKey>& suppressed, const std::st
   };
   for (auto& [provider, person] : *answers) {
     std::erase_if(person.candidates, [&](const NameCandidate& candidate) {
-      const auto key = PersonSuppression(candidate.name, domain);
-      return key && is_listed(*key);
+      const auto keys = PersonSuppressions(candidate.name, domain);
+      return std::any_of(keys.begin(), keys.end(), is_listed);
     });
     const auto keys = KeysOf(person, domain);
     if (std::any_of(keys.begin(), keys.end(), is_listed)) {

@@ -25,12 +25,12 @@ using std::chrono::milliseconds;
 constexpr std::string_view kMetricsLookup = "investigation";
 
 std::vector<SuppressionKey> KeysOf(const Subject& subject) {
-  std::vector<SuppressionKey> keys;
   if (subject.type == SubjectKind::kEmail) return domain::SuppressionKeysOfAddress(subject.value);
-  std::optional<SuppressionKey> key;
-  if (subject.type == SubjectKind::kDomain) key = domain::DomainSuppression(subject.value);
-  if (subject.type == SubjectKind::kUrl) key = domain::ProfileSuppression(subject.value);
-  if (key) keys.push_back(std::move(*key));
+  if (subject.type == SubjectKind::kUrl) return domain::ProfileSuppressions(subject.value);
+  std::vector<SuppressionKey> keys;
+  if (subject.type == SubjectKind::kDomain) {
+    if (auto key = domain::DomainSuppression(subject.value)) keys.push_back(std::move(*key));
+  }
   return keys;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -124,7 +125,8 @@ void PeopleRunner::AskTheList(RowId id) {
   question.org_id = row.request.org_id;
   question.keys = domain::SuppressionKeys(*row.person);
   for (const std::string& url : row.subject.urls) {
-    if (auto key = domain::ProfileSuppression(url)) question.keys.push_back(std::move(*key));
+    auto keys = domain::ProfileSuppressions(url);
+    std::move(keys.begin(), keys.end(), std::back_inserter(question.keys));
     if (auto key = domain::DomainSuppression(url)) question.keys.push_back(std::move(*key));
   }
   deps_.memory.Ask(std::move(question), [this, id](std::optional<domain::EmailKnowledge> known) {

@@ -382,6 +382,19 @@ TEST_F(Erasure, NobodyLooksThePersonUpAnyMoreAndTheAuditNamesNobody) {
   EXPECT_EQ(Ask("GET", "/admin/v1/suppressions?cursor=x").status, 400);
 }
 
+TEST_F(Erasure, ASuppressionIsRemovedAlsoWhereAnEarlierReleaseStoredIt) {
+  const auto keys = domain::PersonSuppressions("Dr. Ann Example", "acme.com");
+  ASSERT_GT(keys.size(), 1U);
+  store::Suppress(session, clock, keys.back(), {}, "asked", {});
+  const Json person{{"name", "Dr. Ann Example"}, {"domain", "acme.com"}};
+  const auto removed = [&] {
+    return Ask("POST", "/admin/v1/suppressions/remove", person).body["removed"].get<bool>();
+  };
+  EXPECT_TRUE(removed());
+  EXPECT_EQ(Count("suppression"), "0");
+  EXPECT_FALSE(removed());
+}
+
 TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
   store::NewMonitor monitor;
   monitor.org_id = org_id;

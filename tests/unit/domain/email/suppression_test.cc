@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "base/crypto.h"
 #include "domain/email/email_fact.h"
 #include "domain/email/finders.h"
 
@@ -26,6 +29,72 @@ TEST(Suppression, ValuesAreNormalisedBeforeTheyAreHashed) {
   EXPECT_NE(PersonSuppression("ann example", "acme.com"),
             PersonSuppression("ann example", "other.com"));
   EXPECT_EQ(AddressSuppression("ann@acme.com")->hash.size(), 32U);
+}
+
+bool Has(const std::vector<SuppressionKey>& keys, const std::optional<SuppressionKey>& key) {
+  return key && std::find(keys.begin(), keys.end(), *key) != keys.end();
+}
+
+TEST(Suppression, APersonIsKnownByEverySpellingOfTheName) {
+  const auto asked = [](const char* name) { return PersonSuppressions(name, "acme.com"); };
+  for (const char* listed : {"Ann Smith", "Smith, Ann", "Dr. Ann Smith", "Ann Smith, PhD",
+                             "Ann (Annie) Smith", "Ann B. Smith", "ANN  SMITH"}) {
+    const auto key = PersonSuppression(listed, "acme.com");
+    for (const char* name : {"Ann Smith", "Smith, Ann", "Dr. Ann Smith", "Ann Smith, PhD",
+                             "Ann (Annie) Smith", "Ann B. Smith", "Ann \"Annie\" Smith"}) {
+      EXPECT_TRUE(Has(asked(name), key)) << listed << " as " << name;
+    }
+    EXPECT_FALSE(Has(asked("Ann Smithers"), key)) << listed;
+    EXPECT_FALSE(Has(asked("Anna Smith"), key)) << listed;
+  }
+  for (const char* listed : {"Jörg Müßig", "Joerg Muessig", "Jorg Mussig"}) {
+    for (const char* name : {"Jörg Müßig", "Joerg Muessig", "Jorg Mussig"}) {
+      EXPECT_TRUE(Has(asked(name), PersonSuppression(listed, "acme.com"))) << listed << name;
+    }
+  }
+  EXPECT_TRUE(Has(asked("Ann Smith Jones"), PersonSuppression("Ann Smith-Jones", "acme.com")));
+  EXPECT_TRUE(Has(asked("Cher"), PersonSuppression("CHER", "acme.com")));
+  EXPECT_TRUE(Has(asked("محمد علي"), PersonSuppression("محمد علي", "acme.com")));
+}
+
+TEST(Suppression, ALeadIsAskedByItsFirstAndLastNameToo) {
+  Person person;
+  person.name = "Annie S.";
+  person.first_name = "Ann B.";
+  person.last_name = "Smith";
+  person.domain = "acme.com";
+  EXPECT_TRUE(Has(SuppressionKeys(person), PersonSuppression("Ann Smith", "acme.com")));
+}
+
+// Entries that earlier releases stored.
+TEST(Suppression, WhatIsStoredAlreadyHolds) {
+  Person person;
+  person.name = "Samuel van der Berg";
+  person.domain = "acme.com";
+  person.linkedin = "https://de.linkedin.com/in/ann/en";
+  const std::string label = "vedette suppression 1";
+  const auto stored = [&](SuppressionKind kind, const std::string& value) {
+    std::string text = label + '\0' + std::string(SuppressionKindName(kind)) + '\0' + value;
+    return SuppressionKey{kind, base::Sha256(text)};
+  };
+  const auto keys = SuppressionKeys(person);
+  EXPECT_TRUE(Has(keys, stored(SuppressionKind::kPerson,
+                               std::string("samuel van der berg") + '\0' + "acme.com")));
+  EXPECT_TRUE(Has(keys, stored(SuppressionKind::kProfile, "de.linkedin.com/in/ann/en")));
+}
+
+TEST(Suppression, AProfileIsKnownByEachOfItsAddresses) {
+  const auto key = ProfileSuppression("https://www.linkedin.com/in/ann");
+  for (const char* url :
+       {"https://de.linkedin.com/in/ann", "http://m.linkedin.com/in/Ann/", "linkedin.com/in/ann/en",
+        "https://www.linkedin.com:443/in/ann", "https://linkedin.com/in/ann/?locale=de#top"}) {
+    EXPECT_EQ(ProfileSuppression(url), key) << url;
+  }
+  EXPECT_NE(ProfileSuppression("https://linkedin.com/in/anna"), key);
+  EXPECT_NE(ProfileSuppression("https://notlinkedin.com/in/ann"), key);
+  EXPECT_NE(ProfileSuppression("https://linkedin.com/company/ann"), key);
+  EXPECT_EQ(ProfileSuppression("https://example.org:443/ann/"),
+            ProfileSuppression("example.org/ann"));
 }
 
 TEST(Suppression, KindsDoNotMeet) {

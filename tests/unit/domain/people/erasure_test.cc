@@ -46,6 +46,15 @@ TEST(ErasureTargets, AreNobodyElse) {
   }
 }
 
+TEST(ErasureTargets, AProfileIsItselfAtEachOfItsAddresses) {
+  const auto ann = ErasureTarget::Of("", "https://de.linkedin.com/in/ann");
+  for (const char* text : {"https://www.linkedin.com/in/Ann/en", "m.linkedin.com/in/ann",
+                           "see https://linkedin.com:443/in/ann there"}) {
+    EXPECT_TRUE(ann->IsInText(text)) << text;
+  }
+  EXPECT_FALSE(ann->IsInText("https://example.org/in/ann"));
+}
+
 TEST(ErasureTargets, WhatIsNeitherAnAddressNorAProfileIsNone) {
   EXPECT_FALSE(ErasureTarget::Of("", ""));
   EXPECT_FALSE(ErasureTarget::Of("ann", ""));
