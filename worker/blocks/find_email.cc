@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -69,6 +70,17 @@ std::string_view NothingReason(domain::FindMode mode, const Person& person,
   return fault == nullptr ? "" : domain::NameFaultCode(*fault);
 }
 
+bool AreListed(const std::vector<domain::SuppressionKey>& listed,
+               const std::vector<domain::SuppressionKey>& keys) {
+  return std::find_first_of(keys.begin(), keys.end(), listed.begin(), listed.end()) != keys.end();
+}
+
+// What the list is asked of a lead. Its company's domain may be known from an earlier try.
+std::vector<domain::SuppressionKey> KeysOfLead(Person person, const std::optional<FindMemo>& memo) {
+  if (memo && !memo->domain.empty()) person.domain = memo->domain;
+  return domain::SuppressionKeys(person);
+}
+
 }  // namespace
 
 FindEmailRunner::FindEmailRunner(Dependencies deps, domain::FindRequest request,
@@ -114,7 +126,16 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   const RowId id = ++last_id_;
   domain::EmailQuestion question;
   question.org_id = request.org_id;
-  question.keys = domain::SuppressionKeys(*person);
+  // Somebody may have been put on the list while the row waited.
+  const auto memo = ReadFindMemo(request.memo);
+  question.keys = KeysOfLead(*person, memo);
+  if (memo) {
+    for (const FoundAddress& address : memo->seen) {
+      for (auto& key : domain::SuppressionKeysOfAddress(address.candidate.address)) {
+        question.keys.push_back(std::move(key));
+      }
+    }
+  }
   const auto now = deps_.clock.SinceBoot();
   rows_.emplace(id, Row{std::move(request), std::move(done), std::move(person), now});
   question.address = known_address;
@@ -127,8 +148,7 @@ void FindEmailRunner::Start(RowRequest request, std::function<void(RowResult)> d
   });
 }
 
-bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& known) {
-  if (known.suppressed.empty()) return false;
+void FindEmailRunner::EndSuppressed(RowId id, const domain::EmailKnowledge& known) {
   Row& row = rows_.at(id);
   row.is_suppressed = true;
   deps_.metrics.AddSuppressed(domain::SuppressionKindName(known.suppressed.front().kind));
@@ -140,20 +160,56 @@ bool FindEmailRunner::EndIfSuppressed(RowId id, const domain::EmailKnowledge& kn
     }
     return tries;
   };
-  if (const auto own = domain::AnswerAtOnce(request_.mode, *row.person, false)) {
-    End(id, *own, {});
+  auto own = domain::OwnAddressToVerify(request_.mode, *row.person);
+  if (own && VerifiesMailboxes()) {
+    // It looks like an address whose server could not tell, and costs what such a one costs.
+    domain::AddressVerdict verdict;
+    verdict.reason = domain::VerdictReason::kTemporary;
+    verdict.checked_at = deps_.clock.Now();
+    domain::ApplyVerdict(verdict, &*own);
+    End(id, domain::DecideFound({*own}, {}, domain::FindEnd::kOwnVerified), {});
+  } else if (const auto at_once = domain::AnswerAtOnce(request_.mode, *row.person, false)) {
+    End(id, *at_once, {});
   } else {
     if (row.domain_tries.empty() && WantsDomain(row))
       row.domain_tries = unasked(deps_.domain_order);
     row.tries = unasked(order_);
     Finish(id, domain::FindEnd::kWorked);
   }
+}
+
+// Whether the address is on the list.
+bool FindEmailRunner::IsListed(const std::vector<domain::SuppressionKey>& listed,
+                               const domain::Candidate& candidate) const {
+  if (listed.empty()) return false;
+  const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
+  const auto hit = std::find_first_of(keys.begin(), keys.end(), listed.begin(), listed.end());
+  if (hit == keys.end()) return false;
+  deps_.metrics.AddSuppressed(domain::SuppressionKindName(hit->kind));
   return true;
 }
 
+// Drops addresses that are on the list. Who named nothing else has found nothing.
+void FindEmailRunner::DropListed(const std::vector<domain::SuppressionKey>& listed,
+                                 Row* row) const {
+  std::set<std::string> dropped;
+  std::erase_if(row->seen, [&](const FoundAddress& address) {
+    const bool is_listed = IsListed(listed, address.candidate);
+    if (is_listed) dropped.insert(address.provider);
+    return is_listed;
+  });
+  for (const FoundAddress& address : row->seen) dropped.erase(address.provider);
+  for (Try& one : row->tries) {
+    if (dropped.contains(one.shown.provider)) one.shown.outcome = domain::TryOutcome::kNothing;
+  }
+}
+
 void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
-  if (EndIfSuppressed(id, known)) return;
   Row& row = rows_.at(id);
+  auto memo = ReadFindMemo(row.request.memo);
+  if (!known.suppressed.empty() && AreListed(known.suppressed, KeysOfLead(*row.person, memo))) {
+    return EndSuppressed(id, known);
+  }
   if (auto at_once = domain::AnswerAtOnce(request_.mode, *row.person, true)) {
     domain::ApplyFacts(request_.mode, *row.person, known, &*at_once);
     return End(id, *at_once, {});
@@ -170,10 +226,11 @@ void FindEmailRunner::Begin(RowId id, const domain::EmailKnowledge& known) {
     }
     row.seen.push_back(std::move(*own));
   }
-  if (auto memo = ReadFindMemo(row.request.memo)) {
+  if (memo) {
     row.domain_tries = std::move(memo->domain_tries);
     row.tries = std::move(memo->tries);
     row.seen = std::move(memo->seen);
+    DropListed(known.suppressed, &row);
     const auto guesser = std::find(order_.begin(), order_.end(), PatternProvider::kId);
     ReplanGuesses(static_cast<std::size_t>(guesser - order_.begin()), &row.tries, &row.seen);
     if (!memo->domain.empty()) SetDomain(&row, memo->domain);
@@ -218,7 +275,8 @@ void FindEmailRunner::OnDomain(RowId id, std::size_t provider, Asked asked) {
     if (!known) {
       return Fail(id, ListUnread());
     }
-    if (!EndIfSuppressed(id, *known)) Advance(id);
+    if (!known->suppressed.empty()) return EndSuppressed(id, *known);
+    Advance(id);
   });
 }
 
@@ -305,14 +363,7 @@ void FindEmailRunner::OnAsked(RowId id, std::size_t provider, Asked asked) {
                      if (!known) return Fail(id, ListUnread());
                      const auto& listed = known->suppressed;
                      std::erase_if(asked.candidates, [&](const domain::Candidate& candidate) {
-                       if (listed.empty()) return false;
-                       const auto keys = domain::SuppressionKeysOfAddress(candidate.address);
-                       return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-                         if (std::find(listed.begin(), listed.end(), key) == listed.end())
-                           return false;
-                         deps_.metrics.AddSuppressed(domain::SuppressionKindName(key.kind));
-                         return true;
-                       });
+                       return IsListed(listed, candidate);
                      });
                      if (asked.candidates.empty())
                        asked.shown.outcome = domain::TryOutcome::kNothing;

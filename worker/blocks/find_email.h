@@ -96,8 +96,11 @@ class FindEmailRunner final : public RowRunner {
   }
   LookupRequest Question(const Row& row, Lookup lookup) const;
   void Begin(RowId id, const domain::EmailKnowledge& known);
-  // Whether the row is on the list; then it has ended.
-  bool EndIfSuppressed(RowId id, const domain::EmailKnowledge& known);
+  // The lead is on the list.
+  void EndSuppressed(RowId id, const domain::EmailKnowledge& known);
+  bool IsListed(const std::vector<domain::SuppressionKey>& listed,
+                const domain::Candidate& candidate) const;
+  void DropListed(const std::vector<domain::SuppressionKey>& listed, Row* row) const;
   void FindDomain(RowId id);
   void AskDomain(RowId id, std::size_t provider);
   void OnDomain(RowId id, std::size_t provider, Asked asked);

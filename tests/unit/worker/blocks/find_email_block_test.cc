@@ -420,6 +420,52 @@ TEST_F(FindEmail, AnAddressOfTheListIsNeitherVerifiedNorReturned) {
   EXPECT_EQ(base::DumpJson(cell).find("ann@acme.com"), std::string::npos);
 }
 
+TEST_F(FindEmail, AnOwnAddressOfTheListEndsAsOneOfWhichNobodyCanTell) {
+  int asked = 0;
+  AddOwn([&asked](const LookupRequest&) {
+    ++asked;
+    return Says(domain::Verdict::kUnknown, domain::VerdictReason::kTemporary);
+  });
+  for (const domain::ChargeRule rule : {domain::ChargeRule::kFound, domain::ChargeRule::kAlways}) {
+    domain::FindRequest request = Request();
+    request.charge = rule;
+    request.verify_mc = 1000;
+    const auto work = [&](const char* lead) {
+      const RowDone done = Work(request, lead);
+      base::Json cell = CellOf(done);
+      for (base::Json& address : cell["details"]["addresses"]) address["checked_at"] = "";
+      return std::pair(std::move(cell), done.charge_mc);
+    };
+    memory_.listed = {};
+    const auto other = work(R"({"email": "zoe@acme.com"})");
+    EXPECT_EQ(other.second.has_value(), rule == domain::ChargeRule::kAlways);
+    memory_.listed = {*domain::AddressSuppression("zoe@acme.com")};
+    EXPECT_EQ(work(R"({"email": "zoe@acme.com"})"), other);
+  }
+  EXPECT_EQ(asked, 2) << "of somebody on the list no server is asked";
+  EXPECT_TRUE(memory_.facts.empty() && memory_.patterns.empty());
+}
+
+TEST_F(FindEmail, WhoIsPutOnTheListWhileALeadWaitsIsNeitherAskedAboutNorReturned) {
+  Add("a", {Address("ann@acme.com", AddressStatus::kUnknown)});
+  Add("b", {});
+  loop_.Run([this] {
+    providers_->Add(std::make_unique<Verifier>([](const LookupRequest&) { return SaysLater(); },
+                                               &asked_["smtp"]));
+    MakeBlock("smtp");
+  });
+  const auto runner = Bind(Request());
+  RowRequest row = Row(kAnn);
+  row.memo = std::get<RowLater>(Run(*runner, row)).memo;
+  EXPECT_EQ(asked_["smtp"].size(), 1U);
+  memory_.listed = {*domain::AddressSuppression("ann@acme.com")};
+  const base::Json cell = CellOf(std::get<RowDone>(Run(*runner, row)));
+  EXPECT_EQ(asked_["smtp"].size(), 1U);
+  EXPECT_EQ(base::DumpJson(cell.at("email")), R"([["","NOT_FOUND","COMPANY"]])");
+  EXPECT_EQ(base::DumpJson(cell).find("ann@acme.com"), std::string::npos);
+  EXPECT_EQ(cell.at("details").at("tries").at(0).at("outcome"), "nothing");
+}
+
 TEST_F(FindEmail, WithoutTheListNobodyIsAsked) {
   Add("a", {Address("ann@acme.com", AddressStatus::kOk)});
   memory_.is_away = true;
