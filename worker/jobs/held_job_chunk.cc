@@ -13,6 +13,11 @@ std::size_t BytesOf(const Cells& cells) {
   return bytes;
 }
 
+std::chrono::nanoseconds EndsRowsBefore(const store::JobSpec& job) {
+  const std::chrono::nanoseconds time = job.deadline_at - job.created_at;
+  return std::min<std::chrono::nanoseconds>(kRowsEndBefore, time / 10);
+}
+
 JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run) {
   auto chunk = std::make_shared<HeldJobChunk>();
   chunk->claimed = std::move(claimed);

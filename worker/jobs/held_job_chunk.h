@@ -83,7 +83,7 @@ struct HeldJobChunk : lease::HeldWork {
   std::vector<JobRow> rows;
   std::size_t next = 0;                 // no row before this one waits
   std::size_t output_bytes = 0;         // of the rows that have ended
-  std::chrono::nanoseconds deadline{};  // since boot: the job's
+  std::chrono::nanoseconds deadline{};  // since boot: of its rows, EndsRowsBefore its job's
   RowCounts unrecorded;                 // without those of the record that is under way
   // Callbacks that want to hear that a row is recorded; without those of the record that is under
   // way.
@@ -127,6 +127,12 @@ using JobHoldings = lease::Holdings<HeldJobChunk>;
 
 // The chunk of a claim, without rows. Where its block cannot be run it has that fault.
 JobChunkPtr MakeHeldJobChunk(store::ClaimedJobChunk claimed, BlockRunPtr run);
+
+// How long before the deadline of its job a row ends: what was found by then is recorded before the
+// job ends without it.
+inline constexpr std::chrono::milliseconds kRowsEndBefore{500};
+// The same of this job, of whose time it is at most a tenth.
+std::chrono::nanoseconds EndsRowsBefore(const store::JobSpec& job);
 
 // What cells take in a part, in bytes.
 std::size_t BytesOf(const Cells& cells);

@@ -174,7 +174,8 @@ void JobPipeline::HoldOrRefuse(ClaimedJobs::Loaded loaded, const ClaimedJobs& cl
     chunk->fault.emplace().error = std::get<UnreadablePart>(loaded.rows).sentence;
   }
   chunk->known_since = claimed.read_at;
-  chunk->deadline = claimed.read_at + (chunk->job().deadline_at - claimed.now);
+  chunk->deadline =
+      claimed.read_at + (chunk->job().deadline_at - claimed.now) - EndsRowsBefore(chunk->job());
   Hold(chunk);
 }
 

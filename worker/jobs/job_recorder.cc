@@ -189,7 +189,10 @@ std::optional<milliseconds> JobRecorder::WaitOf(const HeldJobChunk& chunk) const
     return milliseconds(0);  // its job has no other that it could wait for
   }
   const bool urgent = chunk.Leaving() || chunk.mode == HeldJobChunk::Mode::kSerial;
-  return urgent ? milliseconds(0) : PartialWait(chunk);
+  if (urgent) return milliseconds(0);
+  // The end of the job takes what is recorded, and drops the rest.
+  const auto left = std::chrono::floor<milliseconds>(chunk.deadline - clock_.SinceBoot());
+  return std::min(PartialWait(chunk), left);
 }
 
 std::size_t JobRecorder::WeightOf(const Item& item) const {

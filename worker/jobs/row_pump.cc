@@ -92,7 +92,7 @@ bool RowPump::StartNext(Turns& turns, domain::Lane lane, int rank) {
          chunk->rows[chunk->next].state != JobRow::State::kWaiting) {
     ++chunk->next;
   }
-  // After its job's deadline nothing of a chunk starts; the end of the job takes the chunk away.
+  // After its deadline nothing of a chunk starts; the end of the job takes the chunk away.
   const bool late = clock_.SinceBoot() >= chunk->deadline;
   if (!chunk->Working() || late || chunk->next >= chunk->rows.size()) {
     turns.Drop(*turn);

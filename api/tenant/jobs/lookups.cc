@@ -269,7 +269,6 @@ rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::Ne
   if (is_preferred) wait = *preferred;
   job.waited = true;
   job.deadline = wait;
-  const auto until = parts.clock.SinceBoot() + wait;
   const bool is_repeatable = job.idempotency.has_value();
   const auto outcome = Start(call, job);
   const auto* started = std::get_if<store::JobStarted>(&outcome);
@@ -287,6 +286,7 @@ rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::Ne
 
 }  // namespace
 
+const auto until = parts.clock.SinceBoot() + wait;  // no earlier than the job's own deadline
 std::optional<rest::Handled> RepeatLookup(Call& call, Answering answering,
                                           const std::optional<store::Idempotency>& idempotency) {
   if (!idempotency) return std::nullopt;

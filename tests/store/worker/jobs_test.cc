@@ -237,6 +237,23 @@ TEST_F(JobPipeline, ABulkWhoseLastRowEndsAtItsDeadlineIsTimedOut) {
   EXPECT_EQ(PartRows(late.id), "[[0],[1]]") << "what was found is kept";
 }
 
+TEST_F(JobPipeline, WhatEndsBeforeTheDeadlineOfAJobIsRecordedBeforeIt) {
+  settings.jobs.record_partial_delay_ms = std::chrono::minutes(10);
+  std::atomic<std::int64_t> left_ms = 0;
+  block.SetScript([&left_ms](const RowRequest& request, int) -> std::optional<RowResult> {
+    if (request.cells.at(0) == "0") return Ended(request.cells);
+    left_ms = request.timeout.count();
+    return std::nullopt;
+  });
+  auto job = Numbers(2);
+  job.deadline = std::chrono::seconds(6);
+  Start(job);
+  const Process process(*this);
+  Eventually("select rows_done from job_block", "1");
+  EXPECT_GT(left_ms.load(), 0);
+  EXPECT_LE(left_ms.load(), 5500) << "the row ends before its job does";
+}
+
 // A job's time counts from when its chunk was claimed, not from when that was wanted: a scan waits
 // for a database that is away.
 TEST_F(JobPipeline, G12_TheTimeThatAWalkWaitedIsNotTakenFromItsJobsTwice) {
