@@ -1,12 +1,14 @@
 """Lookups of addresses as a client sees them: real processes, and docs/examples/lookup_service.py as the operator's service."""
 
 import asyncio
+import http.server
 import json
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from attack import Site, closing, metric, response
@@ -70,6 +72,81 @@ def test_a_client_that_waits_gets_the_address_with_the_lead_around_it(lookups):
     # One that somebody stated and nobody could verify is charged by the default rule: 5 credits.
     assert float(tenant.money()["balance"]) == 95
     assert money_adds_up(lookups.database)
+
+
+class Recording(http.server.ThreadingHTTPServer):
+    """A service of all five lookups that keeps what it is asked and what it answers; what comes to /slow waits for its end."""
+
+    daemon_threads = True
+    ANSWERS = {
+        "find_email": {"candidates": [{"email": "ada@engines.example", "confidence": 9}]},
+        "verify_email": {"status": "UNKNOWN", "reason": "catch_all"},
+        "reverse_email": {"person": {"name": "Ada Lovelace", "confidence": 9}},
+        "verify_age": {"claims": [{"year": 1980, "url": "https://engines.example/ada", "quote": "born in 1980"}]},
+        "company_domain": {"domain": "engines.example"},
+    }
+
+    def __init__(self):
+        self.asked, self.ends = [], threading.Event()
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if self.path == "/slow":
+                    return server.ends.wait(60)
+                answer = server.ANSWERS[question["lookup"]]
+                server.asked.append((question, answer))
+                data = json.dumps(answer).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.ends.set()
+        self.shutdown()
+        self.server_close()
+
+
+@pytest.fixture
+def recording():
+    it = Recording()
+    yield it
+    it.close()
+
+
+def test_what_a_service_is_asked_and_answers_is_what_the_schema_says(binary, database, tmp_path, recording):
+    schema = json.loads((ROOT / "docs" / "lookup.schema.json").read_text())
+
+    def judge(part):
+        return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]})
+
+    it = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROVIDERS_HTTP_SAMPLE_URL": recording.url,
+        **{f"VEDETTE_LOOKUPS_{name}": "sample" for name in
+           ("FIND_EMAIL", "COMPANY_DOMAIN", "VERIFIER", "REVERSE_EMAIL", "VERIFY_AGE")}}).migrate().start()
+    tenant = it.organisation(100)
+    assert tenant.post("/find-email", {"lead": {"name": "Ada Lovelace", "company": "Analytical Engines"}})["email"]
+    assert tenant.post("/reverse-email", {"lead": {"email": "ada@engines.example"}})["name"] == "Ada Lovelace"
+    subject = {"name": "Ada Lovelace", "company": "engines.example", "url": "https://engines.example/ada"}
+    assert ended(tenant, tenant.post("/verify-age", {"subject": subject})["task_id"])["status"] == "completed"
+    assert it.stop() == 0, it.log()
+    assert {question["lookup"] for question, _ in recording.asked} == set(recording.ANSWERS)
+    for question, answer in recording.asked:
+        judge("lookup").validate(question)
+        judge("answer").validate(answer)
+        assert set(answer) <= set(schema["$defs"]["answer"]["properties"])
+        for name in question.keys() & {"person", "address"}:  # what its lookup is about
+            without = {key: value for key, value in question.items() if key != name}
+            assert not judge("lookup").is_valid(without), (question["lookup"], name)
 
 
 def test_a_batch_is_answered_in_order_and_an_unpaid_one_makes_nothing(lookups):
