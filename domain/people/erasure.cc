@@ -19,62 +19,16 @@ namespace {
 
 using base::Json;
 
-// What ends an address inside a sentence.
-constexpr std::string_view kBeforeAddress = " \t\r\n<>()[]{},;:\"'|`=/\\";
-// Longer runs without one of these are no address.
-constexpr std::size_t kAddressRunMax = kAddressBytesMax * 2;
-
 // The text as JSON writes it, without quotation marks.
 std::string InJson(std::string_view text) {
   const std::string quoted = base::DumpJson(Json(base::AsciiLower(text)));
   return quoted.substr(1, quoted.size() - 2);
 }
 
-// Whether every spelling has the character at `at` of a text in lower case: not what is outside
-// ASCII, nor the letter before it, which may be one character with it; nor what is written with a
-// backslash, nor what NFC makes of the signs U+212A, U+1FEF and U+037E.
-bool IsInEverySpelling(std::string_view text, std::size_t at) {
-  constexpr std::string_view kOthers = "\"\\k`;";
-  const bool is_last = at + 1 == text.size();
-  return IsAsciiText(text.substr(at, 1)) && kOthers.find(text[at]) == std::string_view::npos &&
-         (is_last || IsAsciiText(text.substr(at + 1, 1)));
-}
-
-// The longest part of the local part that every spelling has: without what follows a plus sign,
-// which the list does not look at either. The at sign where there is none: Google's dots may be
-// anywhere.
-std::string NeedleOf(const Address& address) {
-  if (MailboxKey(address).ends_with("@gmail.com")) return "@";
-  const auto plus = address.local.find('+');
-  const std::string local = base::AsciiLower(
-      std::string_view(address.local).substr(0, plus > 0 ? plus : address.local.npos));
-  std::string longest = "@";
-  std::string part;
-  for (std::size_t at = 0; at < local.size(); ++at) {
-    if (!IsInEverySpelling(local, at)) {
-      part.clear();
-      continue;
-    }
-    part += local[at];
-    if (part.size() > longest.size()) longest = part;
-  }
-  return InJson(longest);
-}
-
 // What every spelling of a profile holds, as ProfileSuppression compares it: its path.
 std::string NeedleOfProfile(std::string_view url) {
   const std::string text = PlainProfile(url);
   return InJson(std::string_view(text).substr(text.find('/')));
-}
-
-// The run of text around the at sign at `at` that an address may be.
-std::string_view RunAround(std::string_view text, std::size_t at) {
-  const auto before = text.substr(0, at).find_last_of(kBeforeAddress);
-  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  const std::size_t end = std::min(text.find_first_of(kBeforeAddress, at), text.size());
-  std::string_view run = text.substr(begin, end - begin);
-  while (run.ends_with('.') || run.ends_with('!') || run.ends_with('?')) run.remove_suffix(1);
-  return run;
 }
 
 Json& Member(Json& object, const char* name) {
@@ -346,7 +300,8 @@ std::optional<ErasureTarget> ErasureTarget::Of(std::string_view email, std::stri
     auto key = AddressSuppression(email);
     if (!address || !key) return std::nullopt;
     target.keys_.push_back(std::move(*key));
-    target.needles_.push_back(NeedleOf(*address));
+    target.needles_ = MentionNeedles(*address);
+    target.mention_.emplace(*address);
     target.domain_ = AsciiDomain(address->domain).value_or("");
   }
   if (!profile.empty()) {
@@ -371,10 +326,7 @@ bool ErasureTarget::IsInText(std::string_view text) const {
   });
   if (!may_be) return false;
   if (IsKey(AddressSuppression(text)) || IsKey(ProfileSuppression(text))) return true;
-  for (auto at = text.find('@'); at != text.npos; at = text.find('@', at + 1)) {
-    const std::string_view run = RunAround(text, at);
-    if (run.size() <= kAddressRunMax && IsKey(AddressSuppression(run))) return true;
-  }
+  if (mention_ && mention_->IsIn(text)) return true;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of(" \t\r\n<>\"'(),;", begin), text.size());
     if (end > begin && IsKey(ProfileSuppression(text.substr(begin, end - begin)))) return true;
@@ -392,7 +344,11 @@ bool ErasureTarget::IsIn(const Json& value) const {
   for (const auto& [name, member] : value.items()) {
     if (IsInText(name) || IsIn(member)) return true;
   }
-  return false;
+  // What is JSON has escapes.
+  Json inner;
+  const std::string_view trimmed = base::Trim(text);
+  const bool may_be_json = trimmed.starts_with('{') || trimmed.starts_with('[');
+  return may_be_json && !base::ParseJson(trimmed, &inner) && IsIn(inner);
 }
 
 int EraseFrom(const ErasureTarget& target, StoredJob* job) {

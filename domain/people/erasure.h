@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/uuid.h"
 #include "domain/email/suppression.h"
+#include "domain/people/address_mention.h"
 
 // The erasure of one person's data from what is stored. Pure.
 //
@@ -31,7 +32,8 @@ class ErasureTarget {
   const std::string& domain() const { return domain_; }
 
   // Whether the text, or a text anywhere in the value, names the person: an address in any spelling
-  // that is the same mailbox, also inside a sentence, or the profile.
+  // that is the same mailbox, also inside a sentence or an URL, or the profile. A text that is JSON
+  // is looked through as its value.
   bool IsInText(std::string_view text) const;
   bool IsIn(const base::Json& value) const;
 
@@ -42,6 +44,7 @@ class ErasureTarget {
   std::vector<std::string> needles_;
   std::string domain_;
 };
+std::optional<AddressMention> mention_;
 
 // What an investigation has found, as it is stored.
 struct StoredFinding {

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <random>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "domain/email/candidate.h"
 #include "domain/email/find_request.h"
 #include "domain/email/found.h"
@@ -39,9 +43,11 @@ TEST(ErasureTargets, AreAMailboxInAnySpellingAlsoInsideASentence) {
 }
 
 TEST(ErasureTargets, AreNobodyElse) {
-  for (const char* text : {"", "@", "acme.com", "ann.example", "ann.example@acme.com.au",
-                           "joann.example@acme.com", "ann.example@acme.org", "ann@acme.com",
-                           "https://linkedin.com/in/anna", "https://linkedin.com/in/ann/posts"}) {
+  for (const char* text :
+       {"", "@", "acme.com", "ann.example", "ann.example@acme.com.au", "joann.example@acme.com",
+        "jo-ann.example@acme.com", "jo.ann.example@acme.com", "\u00e9ann.example@acme.com",
+        "jo%61nn.example%40acme.com", "ann.example@acme.org", "ann@acme.com",
+        "https://linkedin.com/in/anna", "https://linkedin.com/in/ann/posts"}) {
     EXPECT_FALSE(IsInText(text)) << text;
   }
 }
@@ -53,6 +59,83 @@ TEST(ErasureTargets, AProfileIsItselfAtEachOfItsAddresses) {
     EXPECT_TRUE(ann->IsInText(text)) << text;
   }
   EXPECT_FALSE(ann->IsInText("https://example.org/in/ann"));
+}
+
+// What may stand right before and behind an address.
+constexpr std::pair<const char*, const char*> kAround[] = {{"\u201c", "\u201d"},
+                                                           {"\u201e", "\u2014thanks"},
+                                                           {"\u00ab", "\u00bb"},
+                                                           {"a\u00a0", "\u00a0now"},
+                                                           {"\u200b", "\u200b"},
+                                                           {"\u2022", "\u2026"},
+                                                           {"tel\u2192", "\uff0c\u8c22\u8c22"},
+                                                           {"\u8054\u7cfb", "\u8c22"},
+                                                           {"mailto:", "?subject=Hi"},
+                                                           {"https://x.com/?m=", "&y=1"},
+                                                           {"", "#x"},
+                                                           {"**", "**"},
+                                                           {"_", "_"},
+                                                           {"`", "`"},
+                                                           {"{", "}"},
+                                                           {"|", "|"},
+                                                           {"'", "'s"},
+                                                           {"see...", "..."},
+                                                           {"--", "-x"},
+                                                           {"", ".\n"},
+                                                           {"[Ann](mailto:", ")"},
+                                                           {"a%20", "%20b"},
+                                                           {"\u0442\u0435\u043b", "!?"},
+                                                           {"joann@acme.com/", "@"},
+                                                           {"[{\"a\": \"x\\n", "\"}]"}};
+
+TEST(ErasureTargets, AreFoundWhateverStandsAroundThem) {
+  for (const char* address :
+       {"ann@acme.com", "sinead.o'connor@acme.com", "a/b@acme.com", "a=b@acme.com", "{x}y@acme.com",
+        "a|b@acme.com", "`q`z@acme.com", "zo\u00e9@m\u00fcnchen.de", "j.doe@gmail.com",
+        "k@acme.com", "\"ann b\"@acme.com"}) {
+    const auto target = ErasureTarget::Of(address, "");
+    for (const auto& [before, behind] : kAround) {
+      std::string inside = address;
+      if (std::string_view(before).starts_with("[{")) {
+        inside = base::DumpJson(Json(inside));
+        inside = inside.substr(1, inside.size() - 2);
+      }
+      const std::string text = before + inside + behind;
+      EXPECT_TRUE(target->IsInText(text)) << text;
+      if (text.find_first_of("%\\") != text.npos) continue;
+      EXPECT_TRUE(target->IsInText("https://x.com/" + base::UrlEncode(text))) << text;
+    }
+  }
+  for (const char* text : {"zoe@xn--mnchen-3ya.de", "[\"zo\\u00e9@m\u00fcnchen.de\"]"}) {
+    EXPECT_EQ(ErasureTarget::Of("zo\u00e9@m\u00fcnchen.de", "")->IsInText(text), text[0] == '[');
+  }
+}
+
+// Each byte stands around one at sign: these texts, and any made of what may stand around an
+// address, end at once.
+TEST(ErasureTargets, AreLookedForInTimeOfTheTextsLength) {
+  constexpr std::size_t kBytes = 1 << 15;
+  const auto kay = ErasureTarget::Of("k@acme.com", "");
+  const auto ann = ErasureTarget::Of("ann@acme.com", "");
+  for (const char* piece :
+       {"@", "\"@", "a@acme.com", "!@acme.com\"", "%40", "@\u00e9.\u00e9", "a@a.", "!"}) {
+    std::string text;
+    while (text.size() < kBytes) text += piece;
+    EXPECT_FALSE(kay->IsInText(text)) << piece;
+    EXPECT_TRUE(kay->IsInText(text + " k@acme.com " + text)) << piece;
+  }
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    std::string before = " ";
+    std::string behind = " ";
+    for (int i = 0; i < 3; ++i) {
+      before = kAround[random() % std::size(kAround)].first + before;
+      behind += kAround[random() % std::size(kAround)].second;
+    }
+    const auto& [open, close] = kAround[random() % (std::size(kAround) - 1)];
+    const std::string text = before + open + "Ann+x@ACME.com" + close + behind;
+    EXPECT_TRUE(ann->IsInText(text)) << text;
+  }
 }
 
 TEST(ErasureTargets, WhatIsNeitherAnAddressNorAProfileIsNone) {
