@@ -115,10 +115,12 @@ where p.job_id = @job_id and p.block = u.block and p.part = u.part
 
 -- name: erase_job_chunks
 -- The worker that holds such a chunk loses it, and with it what it knows of the person: it is claimed again as it is
--- now.
+-- now. One that waits for its rows does so no longer where none of them is left.
 update job_chunk c
 set done = u.done, lease_token = null,
-  available_at = case when c.lease_token is null then c.available_at else now() end,
+  available_at = case when c.lease_token is not null then now()
+                      when exists (select from json_object_keys(u.done -> 'later')) then c.available_at
+                      else least(c.available_at, now()) end,
     claims = greatest(c.claims - 1, 0), suspect = null
 from unnest(@id::uuid[], @done::json[]) as u(id, done)
 where c.id = u.id

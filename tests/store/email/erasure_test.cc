@@ -354,6 +354,27 @@ TEST_F(Erasure, WhoHoldsRowsOfARunRecordsNothingOfThem) {
   EXPECT_EQ(Sql("select rows from job_part where block = 0"), R"([[null],["bob@acme.com"]])");
 }
 
+// A row that waits for a provider is put off with its chunk. Where no row waits any more, the chunk
+// is due, and the job ends.
+TEST_F(Erasure, WhatWaitedForTheRowAloneWaitsNoLonger) {
+  const base::Uuid job = NewBulk(org_id);
+  const auto put_off = [&](const std::string& later) {
+    Sql("update job_chunk set available_at = now() + interval '1 hour', done = '{\"rows\": [null, "
+        "null], \"later\": {" +
+        later + "}}'");
+  };
+  const std::string hers = R"("0": {"not_before": 1, "memo": {}})";
+  put_off(hers + R"(, "1": {"not_before": 1, "memo": {}})");
+  Erase();
+  EXPECT_EQ(Sql("select available_at > now() from job_chunk"), "t") << "Bob is waited for";
+  Sql("update job set params = replace(params::text, '{\"erased\":true}', '{\"email\":\"" +
+      std::string(kAnn) + "\"}')::json");
+  put_off(hers);
+  EXPECT_EQ(Erase()["jobs"], 1);
+  EXPECT_EQ(Sql("select available_at <= now() from job_chunk"), "t");
+  EXPECT_EQ(RecordEnd(job, Claim(org_id)), store::JobRecorded::kRecorded);
+}
+
 TEST_F(Erasure, AJobThatEndsBeforeItsRowIsWorkedOnShowsNothingOfIt) {
   const base::Uuid job = NewBulk(org_id);
   Erase();
