@@ -156,11 +156,10 @@ using Phase = store::ErasurePlace::Phase;
 constexpr std::chrono::seconds kTimePerCall{5};
 
 // The place where the last call ended, by what it was at.
-constexpr std::pair<Phase, char> kCursorKinds[] = {{Phase::kJobs, 'x'},
-                                                   {Phase::kSnapshots, 'z'},
-                                                   {Phase::kMonitorRows, 'y'},
-                                                   {Phase::kWorkflows, 'u'},
-                                                   {Phase::kSchedules, 'v'}};
+constexpr std::pair<Phase, char> kCursorKinds[] = {
+    {Phase::kJobs, 'x'},        {Phase::kAnswers, 'a'},  {Phase::kSnapshots, 'z'},
+    {Phase::kMonitorRows, 'y'}, {Phase::kMonitors, 'm'}, {Phase::kWorkflows, 'u'},
+    {Phase::kSchedules, 'v'}};
 
 // What a cursor is bound to: whom it is about, of which organisation, and whether it is a dry run,
 // as the first call of another erasure would be left out otherwise.
@@ -211,8 +210,10 @@ base::Json StepJson(const store::Erasure& erasure, const store::ErasureStep& ste
                   {"jobs", step.jobs},
                   {"rows", step.rows},
                   {"findings", step.findings},
+                  {"answers", step.answers},
                   {"snapshots", step.snapshots},
                   {"monitor_rows", std::move(rows)},
+                  {"monitors", IdsJson(step.monitors)},
                   {"workflows", IdsJson(step.workflows)},
                   {"schedules", IdsJson(step.schedules)}};
   if (step.next.phase != Phase::kDone) json["next_cursor"] = EncodePlace(erasure, step.next);

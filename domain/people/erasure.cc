@@ -70,8 +70,35 @@ void TakeFromWorkers(StoredJob* job) {
   }
 }
 
+// Texts that hold the person become empty: they stay texts, with which a run goes on.
+bool EraseTexts(const ErasureTarget& target, Json* value) {
+  if (!target.IsIn(*value)) return false;
+  if (value->is_string()) {
+    *value = "";
+    return true;
+  }
+  bool is_touched = false;
+  if (value->is_structured()) {
+    for (Json& one : *value) is_touched = EraseTexts(target, &one) || is_touched;
+  }
+  return is_touched;
+}
+
+// The specs of a run are in its definition, and bound in its blocks.
+void EraseFromSpecs(const ErasureTarget& target, StoredJob* job) {
+  if (const auto definition = job->params.find("definition"); definition != job->params.end()) {
+    for (Json& block : Member(*definition, "blocks")) {
+      if (EraseTexts(target, &Member(block, "specs"))) job->params_changed = true;
+    }
+  }
+  for (auto& block : job->blocks) {
+    block.changed = EraseTexts(target, &Member(block.specs, "specs"));
+  }
+}
+
 // Erases from a job that is no lookup.
 int EraseFromCells(const ErasureTarget& target, StoredJob* job) {
+  EraseFromSpecs(target, job);
   int touched = 0;
   for (auto& part : job->parts) {
     const int rows = EraseCells(target, &part.rows);
@@ -332,7 +359,11 @@ bool ErasureTarget::IsInText(std::string_view text) const {
     if (end > begin && IsKey(ProfileSuppression(text.substr(begin, end - begin)))) return true;
     begin = end + 1;
   }
-  return false;
+  // What is JSON has escapes.
+  Json inner;
+  const std::string_view trimmed = base::Trim(text);
+  const bool may_be_json = trimmed.starts_with('{') || trimmed.starts_with('[');
+  return may_be_json && !base::ParseJson(trimmed, &inner) && IsIn(inner);
 }
 
 bool ErasureTarget::IsIn(const Json& value) const {
@@ -344,11 +375,7 @@ bool ErasureTarget::IsIn(const Json& value) const {
   for (const auto& [name, member] : value.items()) {
     if (IsInText(name) || IsIn(member)) return true;
   }
-  // What is JSON has escapes.
-  Json inner;
-  const std::string_view trimmed = base::Trim(text);
-  const bool may_be_json = trimmed.starts_with('{') || trimmed.starts_with('[');
-  return may_be_json && !base::ParseJson(trimmed, &inner) && IsIn(inner);
+  return false;
 }
 
 int EraseFrom(const ErasureTarget& target, StoredJob* job) {

@@ -15,7 +15,8 @@
 //
 // A lookup loses the whole row: its lead becomes {"erased": true}, and its cell null. In an
 // investigation the values of subjects and findings become null, and evidence empty. In any other
-// job each cell that holds the person becomes null. Rows and findings stay where they are.
+// job each cell that holds the person becomes null, and each text of its blocks' specs empty. Rows
+// and findings stay where they are.
 namespace vedette::domain {
 
 // A person, by an address, the URL of a profile, or both.
@@ -43,8 +44,8 @@ class ErasureTarget {
   std::vector<SuppressionKey> keys_;
   std::vector<std::string> needles_;
   std::string domain_;
+  std::optional<AddressMention> mention_;
 };
-std::optional<AddressMention> mention_;
 
 // What an investigation has found, as it is stored.
 struct StoredFinding {
@@ -78,12 +79,19 @@ struct StoredJob {
     int ended = 0;             // rows that were still to be done, and are not any more
     std::optional<int> input;  // the block whose part of the same number it works on
   };
+  // The specs of a run's block, as the block runs with them.
+  struct Block {
+    int block = 0;
+    base::Json specs;
+    bool changed = false;
+  };
   Form form = Form::kOther;
   int part_rows = 1;
   base::Json params;
   bool params_changed = false;
   std::vector<Part> parts;
   std::vector<Chunk> chunks;
+  std::vector<Block> blocks;
 
   // An investigation's findings that may hold the person, and its seeds.
   std::vector<StoredFinding> findings;

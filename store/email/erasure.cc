@@ -9,6 +9,7 @@
 
 #include "base/compression.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "domain/job/job.h"
 #include "domain/monitor/observation.h"
 #include "store/monitors/rows.h"
@@ -23,6 +24,9 @@ using Phase = ErasurePlace::Phase;
 // Jobs, and rows of monitors, that one statement looks through.
 constexpr int kJobsPerPage = 200;
 constexpr int kRowsPerPage = 5000;
+constexpr int kMonitorsPerPage = 500;
+// Attempts of deliveries, each with what the receiver answered.
+constexpr int kAttemptsPerPage = 2000;
 // Snapshots, whose texts are compressed: they are looked through here.
 constexpr int kSnapshotsPerPage = 100;
 // Workflows, and their schedules, of which one may be over a megabyte long.
@@ -37,6 +41,8 @@ base::Json Parse(const std::string& text) {
   base::Json json;
   base::JsonLimits limits;
   limits.keep_numbers = true;
+  // The params of a run hold a definition, which had the whole depth for itself.
+  limits.depth_max += 8;
   if (const auto error = base::ParseJson(text, &json, limits)) {
     throw std::invalid_argument("a stored job is not JSON");
   }
@@ -89,6 +95,17 @@ std::int64_t EraseWhatSays(Session& session, const Erasure& erasure) {
   });
 }
 
+void ReadBlocks(Transaction& tx, const base::Uuid& job_id, const std::vector<std::string>& needles,
+                StoredJob* job) {
+  for (const auto& row :
+       tx.Exec<"erase_job_blocks_read">("job_id"_a = job_id, "needles"_a = needles)) {
+    StoredJob::Block& block = job->blocks.emplace_back();
+    std::string specs;
+    Columns(row).Into("block"_a = &block.block, "specs"_a = &specs);
+    block.specs = Parse(specs);
+  }
+}
+
 void ReadInvestigation(Transaction& tx, const base::Uuid& job_id,
                        const std::vector<std::string>& needles, StoredJob* job) {
   job->seeds = Parse(ReadOne<std::string>(tx.Exec<"erase_seeds_read">("job_id"_a = job_id)));
@@ -132,6 +149,7 @@ std::optional<LockedToErase> LockAndRead(Transaction& tx, const base::Uuid& job_
     Columns(row).Into("block"_a = &part.block, "part"_a = &part.part, "rows"_a = &rows);
     part.rows = Parse(rows);
   }
+  if (job.form == StoredJob::Form::kOther) ReadBlocks(tx, job_id, needles, &job);
   if (job.form == StoredJob::Form::kInvestigation) ReadInvestigation(tx, job_id, needles, &job);
   return locked;
 }
@@ -153,6 +171,14 @@ void WriteInvestigation(Transaction& tx, const base::Uuid& job_id, const StoredJ
   if (!findings.empty()) tx.Exec<"erase_findings">("job_id"_a = job_id, findings);
 }
 
+void WriteBlocks(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
+  Rows<Column<"block", int>, Column<"specs", std::string>> blocks;
+  for (const auto& block : job.blocks) {
+    if (block.changed) blocks.Add(block.block, base::DumpJson(block.specs));
+  }
+  if (!blocks.empty()) tx.Exec<"erase_job_blocks">("job_id"_a = job_id, blocks);
+}
+
 void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
   if (job.params_changed)
     tx.Exec<"erase_job_params">("job_id"_a = job_id, "params"_a = base::DumpJson(job.params));
@@ -162,6 +188,7 @@ void Write(Transaction& tx, const base::Uuid& job_id, const StoredJob& job) {
     if (part.changed) parts.Add(part.block, part.part, base::DumpJson(part.rows));
   }
   if (!parts.empty()) tx.Exec<"erase_job_parts">("job_id"_a = job_id, parts);
+  WriteBlocks(tx, job_id, job);
   Rows<Column<"id", base::Uuid>, Column<"done", std::optional<std::string>>> chunks;
   std::map<int, int> ended;  // rows, by block
   for (const auto& chunk : job.chunks) {
@@ -192,6 +219,7 @@ Facts FactsByName(Transaction& tx, const Erasure& erasure, const LockedToErase& 
 }
 
 struct ErasedFromJob {
+  bool is_touched = false;
   int rows = 0;
   std::int64_t findings = 0;
   Facts facts;
@@ -203,7 +231,10 @@ ErasedFromJob EraseFromJob(Transaction& tx, const Erasure& erasure, const base::
   if (!locked) return erased;
   StoredJob& job = locked->job;
   erased.rows = domain::EraseFrom(erasure.target, &job);
-  if (erased.rows == 0) return erased;
+  erased.is_touched = erased.rows > 0 || job.params_changed ||
+                      std::any_of(job.blocks.begin(), job.blocks.end(),
+                                  [](const auto& one) { return one.changed; });
+  if (!erased.is_touched) return erased;
   erased.findings = std::count_if(job.findings.begin(), job.findings.end(),
                                   [](const auto& finding) { return finding.changed; });
   erased.facts = FactsByName(tx, erasure, *locked);
@@ -220,7 +251,7 @@ void EraseJob(Session& session, const Erasure& erasure, const base::Uuid& job_id
               ErasureStep* step) {
   const ErasedFromJob erased =
       InTransaction(session, [&](Transaction& tx) { return EraseFromJob(tx, erasure, job_id); });
-  if (erased.rows == 0) return;
+  if (!erased.is_touched) return;
   ++step->jobs;
   step->rows += erased.rows;
   step->findings += erased.findings;
@@ -239,7 +270,30 @@ void EraseJobs(Session& session, const Erasure& erasure, Facts* counted, Erasure
     Columns(row).Into("id"_a = &place.after, "is_match"_a = &is_match);
     if (is_match) EraseJob(session, erasure, place.after, counted, step);
   }
-  if (page.size() < kJobsPerPage) place = {Phase::kSnapshots, {}};
+  if (page.size() < kJobsPerPage) place = {Phase::kAnswers, {}};
+}
+
+// Receivers may have answered with what they were told.
+void EraseAnswers(Session& session, const Erasure& erasure, ErasureStep* step) {
+  ErasurePlace& place = step->next;
+  const auto page = Read(session, [&](Transaction& tx) {
+    return tx.Exec<"erase_attempts_page">("org_id"_a = erasure.org_id, "after"_a = place.after,
+                                          "needles"_a = erasure.target.needles(),
+                                          "limit"_a = kAttemptsPerPage);
+  });
+  Rows<Column<"delivery_id", base::Uuid>, Column<"attempt", int>> found;
+  for (const auto& row : page) {
+    int attempt = 0;
+    std::string answer;
+    Columns(row).Into("delivery_id"_a = &place.after, "attempt"_a = &attempt,
+                      "answer"_a = BytesInto{&answer});
+    if (erasure.target.IsInText(base::RepairUtf8(answer))) found.Add(place.after, attempt);
+  }
+  step->answers += static_cast<std::int64_t>(found.size());
+  if (!found.empty() && Writes(erasure)) {
+    InTransaction(session, [&](Transaction& tx) { tx.Exec<"erase_attempts">(found); });
+  }
+  if (page.size() < kAttemptsPerPage) place = {Phase::kSnapshots, {}};
 }
 
 // What shows the person goes whole: a text that was cut, or a picture, would be none of the page's.
@@ -276,24 +330,24 @@ void ListMonitorRows(Session& session, const Erasure& erasure, ErasureStep* step
     place.after = found.row_id;
     if (text && erasure.target.IsIn(Parse(*text))) step->monitor_rows.push_back(found);
   }
-  if (page.size() < kRowsPerPage) place = {Phase::kWorkflows, {}};
+  if (page.size() < kRowsPerPage) place = {Phase::kMonitors, {}};
 }
 
 // Lists what belongs to its owner by id, page by page, and goes on with `then`.
 template <NameText page_of>
-void List(Session& session, const Erasure& erasure, Phase then, std::vector<base::Uuid>* holders,
-          ErasureStep* step) {
+void List(Session& session, const Erasure& erasure, int per_page, Phase then,
+          std::vector<base::Uuid>* holders, ErasureStep* step) {
   ErasurePlace& place = step->next;
   const auto page = Read(session, [&](Transaction& tx) {
     return tx.Exec<page_of>("org_id"_a = erasure.org_id, "after"_a = place.after,
-                            "needles"_a = erasure.target.needles(), "limit"_a = kWorkflowsPerPage);
+                            "needles"_a = erasure.target.needles(), "limit"_a = per_page);
   });
   for (const auto& row : page) {
     std::optional<std::string> text;
     Columns(row).Into("id"_a = &place.after, "text"_a = &text);
     if (text && erasure.target.IsIn(Parse(*text))) holders->push_back(place.after);
   }
-  if (page.size() < kWorkflowsPerPage) place = {then, {}};
+  if (page.size() < per_page) place = {then, {}};
 }
 
 }  // namespace
@@ -314,14 +368,21 @@ ErasureStep EraseSome(Session& session, const base::Clock& clock, const Erasure&
   do {
     if (step.next.phase == Phase::kJobs) {
       EraseJobs(session, erasure, &counted, &step);
+    } else if (step.next.phase == Phase::kAnswers) {
+      EraseAnswers(session, erasure, &step);
     } else if (step.next.phase == Phase::kSnapshots) {
       EraseSnapshots(session, erasure, &step);
     } else if (step.next.phase == Phase::kMonitorRows) {
       ListMonitorRows(session, erasure, &step);
+    } else if (step.next.phase == Phase::kMonitors) {
+      List<"erase_monitors_page">(session, erasure, kMonitorsPerPage, Phase::kWorkflows,
+                                  &step.monitors, &step);
     } else if (step.next.phase == Phase::kWorkflows) {
-      List<"erase_workflows_page">(session, erasure, Phase::kSchedules, &step.workflows, &step);
+      List<"erase_workflows_page">(session, erasure, kWorkflowsPerPage, Phase::kSchedules,
+                                   &step.workflows, &step);
     } else if (step.next.phase == Phase::kSchedules) {
-      List<"erase_schedules_page">(session, erasure, Phase::kDone, &step.schedules, &step);
+      List<"erase_schedules_page">(session, erasure, kWorkflowsPerPage, Phase::kDone,
+                                   &step.schedules, &step);
     }
   } while (step.next.phase != Phase::kDone && clock.SinceBoot() < until);
   return step;

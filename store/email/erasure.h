@@ -11,11 +11,12 @@
 #include "store/session.h"
 
 // Takes a person out of what is stored of lookups and investigations: email_fact with email_owner,
-// job, job_part, job_chunk, investigation, finding, recipient; and of pages that monitors keep, the
-// snapshots whose text names the person, with their pictures, and the picture of such a row's last
-// failure. The rows of monitors that hold the person are listed, and left to their owner; so are
-// workflows and their schedules, by what they give their runs. It is the one writer of a part that
-// is written, under the job's lock.
+// job, job_block, job_part, job_chunk, investigation, finding, recipient; what receivers answered
+// where that names the person; and of pages that monitors keep, the snapshots whose text does, with
+// their pictures, and the picture of such a row's last failure. The monitors, and rows of monitors,
+// that hold the person are listed, and left to their owner; so are workflows and their schedules,
+// by what they give their runs. It is the one writer of a part that is written, under the job's
+// lock.
 //
 // The rows of email_fact that go are those of the address itself and, where a lookup is erased
 // from, what its organisation knows of that person by name: other addresses, and guesses that were
@@ -31,13 +32,16 @@ struct Erasure {
 // How far an erasure has come. Facts, recipients and entries of the audit come first, with the
 // first call.
 //
-//   kStart --> kJobs --> kSnapshots --> kMonitorRows --> kWorkflows --> kSchedules --> kDone
+//   kStart --> kJobs --> kAnswers --> kSnapshots --> kMonitorRows --> kMonitors
+//     --> kWorkflows --> kSchedules --> kDone
 struct ErasurePlace {
   enum class Phase {
     kStart,
     kJobs,
+    kAnswers,
     kSnapshots,
     kMonitorRows,
+    kMonitors,
     kWorkflows,
     kSchedules,
     kDone
@@ -58,8 +62,10 @@ struct ErasureStep {
   std::int64_t jobs = 0;
   std::int64_t rows = 0;      // of these jobs, findings included
   std::int64_t findings = 0;  // of these jobs
+  std::int64_t answers = 0;   // of receivers
   std::int64_t snapshots = 0;
   std::vector<ErasedRow> monitor_rows;
+  std::vector<base::Uuid> monitors;
   std::vector<base::Uuid> workflows;
   std::vector<base::Uuid> schedules;  // of workflows
   ErasurePlace next;

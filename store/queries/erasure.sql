@@ -55,6 +55,8 @@ order by address
 select j.id,
        exists (select from unnest(@needles::text[]) as u(needle)
                where strpos(lower(j.params::text collate "C"), u.needle) > 0)
+         or exists (select from job_block b, unnest(@needles::text[]) as u(needle)
+                    where b.job_id = j.id and strpos(lower(b.specs::text collate "C"), u.needle) > 0)
          or exists (select from job_part p, unnest(@needles::text[]) as u(needle)
                     where p.job_id = j.id and strpos(lower(p.rows::text collate "C"), u.needle) > 0)
          or exists (select from job_chunk c, unnest(@needles::text[]) as u(needle)
@@ -105,6 +107,14 @@ where c.job_id = @job_id
 order by c.id
 for update of c
 
+-- name: erase_job_blocks_read
+-- Blocks of a run of whose specs anything holds a needle, as erase_facts_find.
+select block, specs from job_block b
+where b.job_id = @job_id
+  and exists (select from unnest(@needles::text[]) as u(needle)
+              where strpos(lower(b.specs::text collate "C"), u.needle) > 0)
+order by block
+
 -- name: erase_job_params
 update job set params = @params::json where id = @job_id
 
@@ -112,6 +122,11 @@ update job set params = @params::json where id = @job_id
 update job_part p set rows = u.rows
 from unnest(@block::smallint[], @part::int[], @rows::json[]) as u(block, part, rows)
 where p.job_id = @job_id and p.block = u.block and p.part = u.part
+
+-- name: erase_job_blocks
+update job_block b set specs = u.specs
+from unnest(@block::smallint[], @specs::json[]) as u(block, specs)
+where b.job_id = @job_id and b.block = u.block
 
 -- name: erase_job_chunks
 -- The worker that holds such a chunk loses it, and with it what it knows of the person: it is claimed again as it is
@@ -131,6 +146,24 @@ update job_block b set rows_done = b.rows_done + u.rows, updated_at = now()
 from unnest(@block::smallint[], @rows::int[]) as u(block, rows)
 where b.job_id = @job_id and b.block = u.block
 
+-- name: erase_attempts_page
+-- @after the last delivery of the page before. The attempts of the next deliveries, all of each, with what was answered where
+-- that holds a needle: it may be no text, and is compared by its bytes.
+select a.delivery_id, a.attempt,
+       case when (@org_id::uuid is null or a.org_id = @org_id)
+              and exists (select from unnest(@needles::text[]) as u(needle)
+                          where strpos(lower(encode(a.answer, 'escape') collate "C"),
+                                       encode(convert_to(u.needle, 'UTF8'), 'escape')) > 0)
+            then a.answer else '' end as answer
+from (select delivery_id, attempt, org_id, answer from delivery_attempt where delivery_id > @after
+      order by delivery_id fetch first (@limit) rows with ties) a
+order by a.delivery_id
+
+-- name: erase_attempts
+update delivery_attempt a set answer = null
+from unnest(@delivery_id::uuid[], @attempt::int[]) as u(delivery_id, attempt)
+where a.delivery_id = u.delivery_id and a.attempt = u.attempt
+
 -- name: erase_snapshots_page
 -- The next snapshots with the texts of their pages, compressed.
 select s.id, coalesce(c.body, '') as body
@@ -147,6 +180,14 @@ select r.monitor_id, r.id, case when exists (select from unnest(@needles::text[]
 from (select monitor_id, id, json_build_array(subject, context, baseline, known, pending)::text as text
       from monitor_row where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) r
 order by r.id
+
+-- name: erase_monitors_page
+-- Monitors, as erase_rows_page: what their owner wrote.
+select m.id, case when exists (select from unnest(@needles::text[]) as u(needle)
+                               where strpos(lower(m.text collate "C"), u.needle) > 0) then m.text end as text
+from (select id, json_build_array(name, key_columns, struct, research_plan, metadata, webhook_url)::text as text
+      from monitor where id > @after and (@org_id::uuid is null or org_id = @org_id) order by id limit @limit) m
+order by m.id
 
 -- name: erase_workflows_page
 -- Workflows, as erase_rows_page: their definitions.

@@ -32,11 +32,13 @@ function suppressButton(role, title, path, what, reasonRequired, again) {
 
 // Goes on with the cursor until the end, and adds up.
 async function eraseAll(body) {
-  const sum = {facts: 0, jobs: 0, rows: 0, findings: 0, snapshots: 0, monitor_rows: [], workflows: [], schedules: []};
+  const counts = ['facts', 'jobs', 'rows', 'findings', 'answers', 'snapshots'];
+  const lists = ['monitor_rows', 'monitors', 'workflows', 'schedules'];
+  const sum = {...Object.fromEntries(counts.map(name => [name, 0])), ...Object.fromEntries(lists.map(name => [name, []]))};
   for (let cursor;;) {
     const step = await ask('POST', '/erase', cursor ? {...body, cursor} : body);
-    for (const name of ['facts', 'jobs', 'rows', 'findings', 'snapshots']) sum[name] += step[name];
-    for (const name of ['monitor_rows', 'workflows', 'schedules']) sum[name].push(...step[name]);
+    for (const name of counts) sum[name] += step[name];
+    for (const name of lists) sum[name].push(...step[name]);
     cursor = step.next_cursor;
     if (!cursor) return sum;
   }
@@ -49,7 +51,7 @@ function eraseButton(isDry, again) {
       title, button: isDry ? 'Count' : 'Erase', danger: !isDry, reasonRequired: !isDry,
       what: isDry ? 'Nothing is changed.'
         : 'Nobody looks the person up from now on, and what lookups have stored of them is taken out of all results. '
-          + 'This cannot be undone. Rows of monitors, workflows and schedules that name the person are listed and left: they are their owner\'s.',
+          + 'This cannot be undone. Monitors and their rows, workflows and schedules that name the person are listed and left: they are their owner\'s.',
       fields: [field('email', 'The person\'s address', {required: true}), field('profile', 'The URL of the person\'s profile'),
                organisationField()],
       act: async values => eraseAll({...await filled(values), ...isDry && {dry_run: true}}),
@@ -59,14 +61,16 @@ function eraseButton(isDry, again) {
 }
 
 function erased(sum, isDry) {
-  const left = sum.monitor_rows;
   return [
     h('p', {role: 'status'}, `${isDry ? 'An erasure would take out' : 'Taken out'}: ${number(sum.facts)} facts, `
-      + `${number(sum.rows)} rows of ${number(sum.jobs)} jobs, ${number(sum.findings)} findings, ${number(sum.snapshots)} snapshots of pages.`),
-    left.length > 0 && table(`Rows of monitors that name the person: ${number(left.length)}`, [
+      + `${number(sum.rows)} rows of ${number(sum.jobs)} jobs, ${number(sum.findings)} findings, ${number(sum.answers)} answers of receivers, ${number(sum.snapshots)} snapshots of pages.`),
+    sum.monitors.length > 0 && table(`Monitors whose settings name the person: ${number(sum.monitors.length)}`, [
+      ['Monitor', id => named('monitor', id)],
+    ], sum.monitors.slice(0, LEFT_SHOWN)),
+    sum.monitor_rows.length > 0 && table(`Rows of monitors that name the person: ${number(sum.monitor_rows.length)}`, [
       ['Monitor', r => named('monitor', r.monitor_id)],
       ['Row', r => h('a', {href: `#/monitors/${r.monitor_id}/rows/${r.row_id}`}, r.row_id)],
-    ], left.slice(0, LEFT_SHOWN)),
+    ], sum.monitor_rows.slice(0, LEFT_SHOWN)),
     sum.workflows.length > 0 && table(`Workflows that name the person: ${number(sum.workflows.length)}`,
       [['Workflow', id => h('a', {href: `#/schedules?workflow_id=${id}`}, id)]], sum.workflows.slice(0, LEFT_SHOWN)),
     sum.schedules.length > 0 && table(`Schedules that name the person: ${number(sum.schedules.length)}`,

@@ -416,6 +416,50 @@ TEST_F(Erasure, ASuppressionIsRemovedAlsoWhereAnEarlierReleaseStoredIt) {
   EXPECT_FALSE(removed());
 }
 
+// A run keeps the specs of its blocks twice: in its definition, and bound. They stay texts.
+TEST_F(Erasure, SpecsOfRunsLoseThePersonAndTheRestStays) {
+  NewBulk(org_id);
+  const std::string specs = R"({"webhook_input":"[{\"email\":\"ann.zyxwvut@acme.com\"}]",)"
+                            R"("dataframe_type":"LEAD","send_on_failure":true})";
+  const std::string kept = R"({"webhook_input":"","dataframe_type":"LEAD","send_on_failure":true})";
+  const auto definition = [](const std::string& of) {
+    return R"({"definition":{"blocks":[{"block_id":"1","specs":)" + of +
+           R"(}],"edges":[]},"dataframe_type":"LEAD"})";
+  };
+  const auto bound = [](const std::string& of) {
+    return R"({"block_id":"1","specs":)" + of + R"(,"columns":["email"]})";
+  };
+  Sql("update job set kind = 5, params = '" + definition(specs) + "'");
+  Sql("update job_block set specs = '" + bound(specs) + "'");
+  EXPECT_EQ(Erase({{"dry_run", true}})["jobs"], 1);
+  EXPECT_EQ(Sql("select specs from job_block"), bound(specs));
+  const Json erased = Erase();
+  EXPECT_EQ(erased["jobs"], 1);
+  EXPECT_EQ(erased["rows"], 0);
+  EXPECT_EQ(Sql("select params from job"), definition(kept));
+  EXPECT_EQ(Sql("select specs from job_block"), bound(kept));
+  EXPECT_EQ(Erase()["jobs"], 0);
+}
+
+TEST_F(Erasure, WhatReceiversAnsweredGoesWhereItNamesThePerson) {
+  const auto answered = [&](int attempt, const std::string& answer, const std::string& of) {
+    Sql("insert into delivery_attempt (delivery_id, attempt, org_id, job_id, job_status, "
+        "event_group_id, type, created_at, attempted_at, delivered, answer, duration_us) values "
+        "('" +
+        of + "', " + std::to_string(attempt) + ", '" + of + "', '" + of +
+        "', 2, gen_random_uuid(), 0, now(), now(), true, '\\x" + base::HexEncode(answer) + "', 1)");
+  };
+  answered(1, "\xff{\"lead\":{\"email\":\"Ann.Zyxwvut@acme.com\"", org);
+  answered(2, "thanks, joann.zyxwvut@acme.com", org);
+  answered(3, "https://x.com/?m=ann.zyxwvut%40acme.com", NewOrganisation("Other"));
+  EXPECT_EQ(Erase({{"dry_run", true}, {"org_id", org}})["answers"], 1);
+  EXPECT_EQ(Count("delivery_attempt where answer is null"), "0");
+  EXPECT_EQ(Erase({{"org_id", org}})["answers"], 1);
+  EXPECT_EQ(Sql("select attempt from delivery_attempt where answer is null"), "1");
+  EXPECT_EQ(Erase()["answers"], 1);
+  EXPECT_EQ(Sql("select attempt from delivery_attempt where answer is not null"), "2");
+}
+
 TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
   store::NewMonitor monitor;
   monitor.org_id = org_id;
@@ -431,7 +475,11 @@ TEST_F(Erasure, RowsOfMonitorsAreListedAndLeft) {
     monitor.rows.push_back(domain::SplitRow(row, roles));
   }
   const auto made = store::CreateMonitor(session, clock, monitor);
+  monitor.metadata_json = R"({"for":"\u201cann.zyxwvut@acme.com\u201d"})";
+  monitor.rows.erase(monitor.rows.begin());
+  const auto other = store::CreateMonitor(session, clock, monitor);
   const Json erased = Erase();
+  EXPECT_EQ(erased["monitors"], Json::array({other.monitor_id.ToString()}));
   ASSERT_EQ(erased["monitor_rows"].size(), 1U);
   EXPECT_EQ(erased["monitor_rows"][0]["monitor_id"], made.monitor_id.ToString());
   EXPECT_EQ(erased["monitor_rows"][0]["row_id"], made.row_ids.at(0).ToString());
