@@ -68,11 +68,26 @@ bool WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks, Sta
   return WriteStates(tx, checks, writing);
 }
 
+// The rows whose pages are to be kept: what is seen of a row that was removed meanwhile is not, and
+// one that is removed from now on waits for the record, and then forgets what it has kept. Costs
+// nothing where no page has to be kept.
+std::set<base::Uuid> LockRowsWithPages(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+  std::set<base::Uuid> with_pages;
+  for (const auto& chunk : chunks) {
+    for (const SnapshotRecord& s : chunk.record->snapshots) with_pages.insert(s.row_id);
+  }
+  if (with_pages.empty()) return {};
+  const std::vector<base::Uuid> ids(with_pages.begin(), with_pages.end());
+  const auto there = ReadEach<base::Uuid>(tx.Exec<"record_lock_rows">("ids"_a = ids));
+  return {there.begin(), there.end()};
+}
+
 // The snapshot before, by the one that follows it.
 using PreviousSnapshots = std::map<base::Uuid, base::Uuid>;
 
-// Costs nothing where no page has to be kept.
-PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+// Pages of these rows are kept. Costs nothing where none has to be.
+PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>& chunks,
+                                 const std::set<base::Uuid>& row_ids) {
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>, Column<"monitor_id", base::Uuid>,
        Column<"row_id", base::Uuid>, Column<"tick_id", std::int64_t>, Column<"url", std::string>,
        Column<"is_rendered", bool>, Column<"text_hash", std::string>, Column<"text_bytes", int>,
@@ -82,7 +97,7 @@ PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>
   std::map<std::pair<base::Uuid, std::string_view>, std::string_view> bodies;
   for (const auto& chunk : chunks) {
     for (const SnapshotRecord& s : chunk.record->snapshots) {
-      if (s.is_failure) continue;
+      if (s.is_failure || !row_ids.contains(s.row_id)) continue;
       const domain::SeenPage& page = *s.page;
       std::optional<std::string> picture_hash;
       bodies.emplace(std::pair(s.org_id, std::string_view(page.text_hash)), page.text);
@@ -109,12 +124,14 @@ PreviousSnapshots WriteSnapshots(Transaction& tx, const std::vector<LockedChunk>
   return previous;
 }
 
-// Costs nothing where no check has failed with a picture. By row, each once, in one order.
-void WriteFailedPages(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+// Pictures of these rows are kept, by row, each once, in one order. Costs nothing where no check
+// has failed with one.
+void WriteFailedPages(Transaction& tx, const std::vector<LockedChunk>& chunks,
+                      const std::set<base::Uuid>& row_ids) {
   std::map<base::Uuid, const SnapshotRecord*> by_row;
   for (const auto& chunk : chunks) {
     for (const SnapshotRecord& s : chunk.record->snapshots) {
-      if (s.is_failure) by_row[s.row_id] = &s;
+      if (s.is_failure && row_ids.contains(s.row_id)) by_row[s.row_id] = &s;
     }
   }
   if (by_row.empty()) return;
@@ -353,8 +370,9 @@ std::optional<RecordResult> TryRecord(Session& session, const std::vector<ChunkR
       if (locked.empty()) return result;
       // Before the schedules, as for who adds rows to a monitor.
       if (!WriteRowStates(tx, locked, writing)) throw GiveUp();
-      WriteEvents(tx, locked, WriteSnapshots(tx, locked));
-      WriteFailedPages(tx, locked);
+      const auto with_pages = LockRowsWithPages(tx, locked);
+      WriteEvents(tx, locked, WriteSnapshots(tx, locked, with_pages));
+      WriteFailedPages(tx, locked, with_pages);
       WriteRows(tx, locked);
       WriteDeliveries(tx, locked, delivery_lease, &result.targets);
       WriteChannelDeliveries(tx, locked);

@@ -24,6 +24,10 @@ where b.monitor_id = u.monitor_id and b.block = u.block and length(b.outcomes) =
 :whole_blocks_update
   and b.tick_id < u.tick_id
 
+-- name: record_lock_rows
+-- Those that are not removed. row_remove waits.
+select id from monitor_row where id = any (@ids::uuid[]) and removed_at is null order by id for key share
+
 -- name: record_snapshots
 -- Contents come in the order of their keys, each once, so that transactions that write the same ones wait for each
 -- other in one order. Tells the snapshot of the row before, of those that have one.

@@ -128,6 +128,31 @@ TEST_F(Snapshots, GoWithTheirRowAndWhatOthersHaveStays) {
             base::HexEncode(base::Sha256("shared")));
 }
 
+TEST_F(Snapshots, NothingIsKeptOfARowThatIsRemovedWhileItIsChecked) {
+  probe.SetLook([](const worker::ProbeRequest& request) {
+    domain::SeenPage page;
+    page.picture = "picture";
+    request.on_failed_page(std::make_shared<const domain::SeenPage>(page));
+  });
+  const auto check = [&](const worker::ProbeResult& seen) {
+    probe.SetScript([](int, int) { return std::nullopt; });
+    const base::Uuid monitor = NewPriced(2);
+    Cut();
+    Process process(*this);
+    Until("both are looked at", [this] { return probe.held() == 2; });
+    const auto removed = store::RemoveRow(session, base::SystemClock(), {org, std::nullopt},
+                                          monitor, RowOf(monitor), std::nullopt);
+    EXPECT_EQ(removed.kind, store::ControlOutcome::Kind::kDone);
+    probe.Release(process.loop, seen);
+    UntilAllChunksAreDone();
+    return RowOf(monitor, 1).ToString();
+  };
+  const std::string seen = check(Page("1", "one", "picture"));
+  EXPECT_EQ(Sql("select string_agg(row_id::text, ' ') from snapshot"), seen);
+  const std::string failed = check(worker::ProbeFailure{"step_failed", "A step.", false, {}});
+  EXPECT_EQ(Sql("select string_agg(row_id::text, ' ') from failed_page"), failed);
+}
+
 TEST_F(Snapshots, OfChecksThatFailedTheLastPictureOfARowIsKept) {
   const base::Uuid monitor = NewPriced(1);
   const store::Scope scope{org, std::nullopt};
