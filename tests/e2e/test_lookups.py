@@ -123,6 +123,29 @@ def recording():
     it.close()
 
 
+def test_what_was_found_before_a_wait_was_over_is_its_result(binary, database, tmp_path, recording):
+    it = Vedette(binary, database.url, tmp_path, {
+        "VEDETTE_PROVIDERS_HTTP_ONE_URL": recording.url, "VEDETTE_PROVIDERS_HTTP_TWO_URL": recording.url + "/slow",
+        "VEDETTE_LOOKUPS_FIND_EMAIL": "one,two"}).migrate().start()
+    tenant = it.organisation(100)
+
+    def ask(path, body, wait_s):
+        headers = {"x-api-key": tenant.api_key, "Prefer": f"wait={wait_s}"}
+        answer = call("POST", it.api + path, body, headers)
+        assert answer.status == 200, answer
+        return answer.json
+
+    found = [["ada@engines.example", "UNKNOWN", "COMPANY"]]
+    for n in range(4):
+        single = ask("/find-email", {"lead": {**LEAD, "n": n}}, 2)
+        assert (single["error"], single["email"]) == (None, found), single
+        assert [one["provider"] for one in single["details"]["tries"]] == ["one", "two"], single
+    bulk = ask("/find-email-bulk", {"leads": [LEAD, {**LEAD, "name": "Zoe Zyx"}]}, 3)
+    assert [row["email"] for row in bulk["results"]] == [found] * 2, bulk
+    assert float(tenant.money()["balance"]) == 100 - 6 * 5
+    assert it.stop() == 0, it.log()
+
+
 def test_what_a_service_is_asked_and_answers_is_what_the_schema_says(binary, database, tmp_path, recording):
     schema = json.loads((ROOT / "docs" / "lookup.schema.json").read_text())
 
