@@ -55,14 +55,14 @@ returning id
 -- fragment: workflow_schedule_columns
 -- The columns of a schedule s.
 s.id, s.org_id, s.workflow_id, s.name, s.frequency, s.frequency_s, s.schedule, s.anchor_at, s.overlap, s.catch_up_s,
-  s.specs_override, coalesce(s.channel_ids, '{}') as channel_ids, s.is_active, s.paused_reason, s.paused_message, s.next_at, s.created_at, s.updated_at
+  s.specs_override, coalesce(s.channel_ids, '{}') as channel_ids, s.is_active, s.paused_reason, s.paused_message, s.next_at, s.created_at, s.updated_at, s.version
 
 -- name: workflow_schedule_lock_org
 -- Two requests of an organisation make no more schedules together than each alone.
 select from organisation where id = @org_id for no key update
 
 -- name: workflow_schedule_lock
-select from workflow_schedule where id = @id and org_id = @org_id and workflow_id = @workflow_id for update
+select version from workflow_schedule where id = @id and org_id = @org_id and workflow_id = @workflow_id for update
 
 -- name: workflow_schedule_now
 -- Behind that lock: times go on from here, as every slot before it was decided about or is due still.

@@ -15,7 +15,7 @@ WorkflowSchedule ReadSchedule(Columns& in) {
           "specs_override"_a = &s.specs_override_json, "channel_ids"_a = &s.channel_ids,
           "is_active"_a = &s.is_active, "paused_reason"_a = &s.paused_reason,
           "paused_message"_a = &s.paused_message, "next_at"_a = &s.next_at,
-          "created_at"_a = &s.created_at, "updated_at"_a = &s.updated_at);
+          "created_at"_a = &s.created_at, "updated_at"_a = &s.updated_at, "version"_a = &s.version);
   return s;
 }
 
@@ -109,17 +109,18 @@ std::optional<std::int64_t> SecondsOf(const std::optional<std::chrono::seconds>&
 
 }  // namespace
 
-std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const base::Clock& clock,
-                                                       const SchedulePlace& place,
-                                                       const WorkflowScheduleChange& change,
-                                                       AuditEntry audit) {
+ScheduleOutcome UpdateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                       const SchedulePlace& place,
+                                       const WorkflowScheduleChange& change, AuditEntry audit) {
   audit.org_id = place.org_id;
   audit.target = place.id.ToString();
   const domain::Principal& caller = change.owner.caller;
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowSchedule> {
+  return InTransaction(session, [&](Transaction& tx) -> ScheduleOutcome {
+    using Kind = ScheduleOutcome::Kind;
     const auto locked = tx.Exec<"workflow_schedule_lock">(
         "id"_a = place.id, "org_id"_a = place.org_id, "workflow_id"_a = place.workflow_id);
-    if (locked.empty()) return std::nullopt;
+    if (locked.empty()) return {Kind::kNotFound, {}};
+    if (ReadOne<int>(locked) != change.of_version) return {Kind::kChanged, {}};
     const base::Timestamp now = ReadClock(tx);
     const TimesColumns times = ColumnsOf(change.times, place.id, now);
     auto changed = FirstSchedule(tx.Exec<"workflow_schedule_update">(
@@ -137,7 +138,7 @@ std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const b
         "caller_kind"_a = caller.kind, "caller_id"_a = caller.id,
         "on_behalf_of"_a = caller.on_behalf_of, "now"_a = now));
     InsertAudit(tx, clock, audit);
-    return changed;
+    return {Kind::kDone, std::move(*changed)};
   });
 }
 

@@ -49,6 +49,7 @@ struct WorkflowSchedule {
   base::Timestamp next_at{};
   base::Timestamp created_at{};
   base::Timestamp updated_at{};
+  int version = 0;  // grows with each change that a client makes
 };
 
 // For whom its runs are: who changed it last.
@@ -89,6 +90,7 @@ std::optional<WorkflowSchedule> GetWorkflowSchedule(Session& session, const Sche
 
 // Absent = unchanged.
 struct WorkflowScheduleChange {
+  int of_version = 0;  // of the schedule by which the change was validated
   std::optional<std::string> name;
   std::optional<RunTimes> times;
   std::optional<domain::Overlap> overlap;
@@ -100,12 +102,16 @@ struct WorkflowScheduleChange {
   std::optional<bool> is_active;
   ScheduleOwner owner;
 };
-// Nothing where there is no such schedule. A slot that is due stays due; what was read of the
-// schedule before starts no run any more.
-std::optional<WorkflowSchedule> UpdateWorkflowSchedule(Session& session, const base::Clock& clock,
-                                                       const SchedulePlace& place,
-                                                       const WorkflowScheduleChange& change,
-                                                       AuditEntry audit);
+struct ScheduleOutcome {
+  enum class Kind { kDone, kNotFound, kChanged };
+  Kind kind = Kind::kDone;
+  WorkflowSchedule schedule;  // as it is now, where it was done
+};
+// Changes all or nothing. Changed: the schedule has been updated since `of_version`; no slot does
+// that. A slot that is due stays due; what was read of the schedule before starts no run any more.
+ScheduleOutcome UpdateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                       const SchedulePlace& place,
+                                       const WorkflowScheduleChange& change, AuditEntry audit);
 
 // False where there is no such schedule. Its runs go on.
 bool DeleteWorkflowSchedule(Session& session, const base::Clock& clock, const SchedulePlace& place,

@@ -21,9 +21,10 @@ void CheckTier(const Call& call, domain::Tier tier) {
   CheckTier(call.caller, tier);
 }
 
-rest::Reply ChangedMeanwhile() {
-  return rest::ErrorReply(409, "changed_meanwhile",
-                          "the monitor was changed by others at the same moment; try again");
+rest::Reply ChangedMeanwhile(std::string_view what) {
+  return rest::ErrorReply(
+      409, "changed_meanwhile",
+      fmt::format("the {} was changed by others at the same moment; try again", what));
 }
 
 rest::Reply TestReply(const WebhookTestOutcome& outcome) {

@@ -48,7 +48,7 @@ rest::ListPieces<domain::Row> RowListParts(const std::shared_ptr<const domain::M
 void CheckFrequency(const Call& call, const NeedsTesting& needs_testing);
 void CheckTier(const Call& call, domain::Tier tier);
 
-// The outcome of `write`. While others have changed the monitor by which it was validated it is
+// The outcome of `write`. While others have changed that by which it was validated it is
 // validated again by `validate` and tried again, kTriesMax times in all.
 template <typename Write, typename Validate>
 auto WriteValidated(const Write& write, const Validate& validate) {
@@ -60,8 +60,8 @@ auto WriteValidated(const Write& write, const Validate& validate) {
   }
   return outcome;
 }
-// The 409 of what was changed each time.
-rest::Reply ChangedMeanwhile();
+// The 409 of what ("monitor") was changed each time.
+rest::Reply ChangedMeanwhile(std::string_view what);
 
 // What a test of a webhook or a channel answers.
 rest::Reply TestReply(const WebhookTestOutcome& outcome);

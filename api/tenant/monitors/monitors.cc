@@ -570,7 +570,7 @@ rest::Handled UpdateMonitor(Call& call) {
     before = FindMonitor(call);
     change = ReadChange(call, before, body);
   });
-  if (outcome.kind == store::ControlOutcome::Kind::kChanged) return ChangedMeanwhile();
+  if (outcome.kind == store::ControlOutcome::Kind::kChanged) return ChangedMeanwhile("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kNotFound) return rest::NotFound("monitor");
   if (outcome.kind == store::ControlOutcome::Kind::kConflict) {
     return rest::Conflict(StatusMessage(

@@ -215,7 +215,7 @@ rest::Handled AddRows(Call& call) {
           fmt::format("rows[{}] has the same key values as a row that the monitor has ({})",
                       outcome.duplicate_index, rows[outcome.duplicate_index].subject_json));
     case Kind::kChanged:
-      return ChangedMeanwhile();
+      return ChangedMeanwhile("monitor");
     case Kind::kTooMany:
       break;
   }

@@ -160,6 +160,37 @@ store::ScheduleOwner OwnerOf(const Call& call) {
   return {call.caller.team_id, call.caller.principal};
 }
 
+// What an update asks for, validated by what else the schedule says.
+store::WorkflowScheduleChange ReadScheduleChange(Call& call, const base::Json& members,
+                                                 const store::WorkflowSchedule& found) {
+  const auto stored = found.times.schedule_json
+                          ? domain::ParseStoredSchedule(*found.times.schedule_json)
+                          : domain::ScheduleOrder();
+  rest::Problems problems;
+  ScheduleBody body = ReadScheduleBody(members, Presence::kOptional, stored, &problems);
+  problems.Check();
+  store::WorkflowScheduleChange change{.of_version = found.version};
+  change.name = std::move(body.name);
+  change.times = TimesOf(call, &body);
+  change.overlap = body.overlap;
+  change.catch_up = body.catch_up;
+  change.specs_override_json = std::move(body.specs_override_json);
+  change.webhook_payload_json = std::move(body.webhook_payload_json);
+  change.channel_ids = std::move(body.channel_ids);
+  if (change.channel_ids) CheckChannels(call, *change.channel_ids);
+  change.is_active = body.is_active;
+  change.owner = OwnerOf(call);
+  if (change.webhook_payload_json && *change.webhook_payload_json) CheckMaySendPayload(call);
+  // What a paused one does not run with is taken whatever has become of the workflow.
+  const bool has_input = change.specs_override_json || change.webhook_payload_json;
+  if (has_input || body.is_active.value_or(found.is_active)) {
+    CheckRuns(call, found.workflow_id,
+              change.specs_override_json.value_or(found.specs_override_json),
+              change.webhook_payload_json.value_or(found.webhook_payload_json));
+  }
+  return change;
+}
+
 }  // namespace
 
 rest::Handled CreateSchedule(Call& call) {
@@ -214,39 +245,22 @@ rest::Handled ShowSchedule(Call& call) {
 rest::Handled UpdateSchedule(Call& call) {
   const store::WorkflowSchedule found = FindSchedule(call);
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
-  rest::Problems problems;
   if (json.members.empty()) {
+    rest::Problems problems;
     problems.Add(base::Json::array({"body"}), "too_short", "Name at least one field to change");
+    problems.Check();
   }
-  const auto stored = found.times.schedule_json
-                          ? domain::ParseStoredSchedule(*found.times.schedule_json)
-                          : domain::ScheduleOrder();
-  ScheduleBody body = ReadScheduleBody(json.members, Presence::kOptional, stored, &problems);
-  problems.Check();
-  store::WorkflowScheduleChange change;
-  change.name = std::move(body.name);
-  change.times = TimesOf(call, &body);
-  change.overlap = body.overlap;
-  change.catch_up = body.catch_up;
-  change.specs_override_json = std::move(body.specs_override_json);
-  change.webhook_payload_json = std::move(body.webhook_payload_json);
-  change.channel_ids = std::move(body.channel_ids);
-  if (change.channel_ids) CheckChannels(call, *change.channel_ids);
-  change.is_active = body.is_active;
-  change.owner = OwnerOf(call);
-  if (change.webhook_payload_json && *change.webhook_payload_json) CheckMaySendPayload(call);
-  // What a paused one does not run with is taken whatever has become of the workflow.
-  const bool has_input = change.specs_override_json || change.webhook_payload_json;
-  if (has_input || body.is_active.value_or(found.is_active)) {
-    CheckRuns(call, found.workflow_id,
-              change.specs_override_json.value_or(found.specs_override_json),
-              change.webhook_payload_json.value_or(found.webhook_payload_json));
-  }
-  const auto changed = store::UpdateWorkflowSchedule(
-      call.session(), call.parts.clock, PlaceOf(call), change, AuditOf(call, "schedule.update"));
-  if (!changed) return rest::NotFound("schedule");
+  auto change = ReadScheduleChange(call, json.members, found);
+  const auto update = [&] {
+    return store::UpdateWorkflowSchedule(call.session(), call.parts.clock, PlaceOf(call), change,
+                                         AuditOf(call, "schedule.update"));
+  };
+  const auto outcome = WriteValidated(
+      update, [&] { change = ReadScheduleChange(call, json.members, FindSchedule(call)); });
+  if (outcome.kind == store::ScheduleOutcome::Kind::kChanged) return ChangedMeanwhile("schedule");
+  if (outcome.kind == store::ScheduleOutcome::Kind::kNotFound) return rest::NotFound("schedule");
   call.parts.signals.Raise(store::Signal::kDue);
-  return Shown(call, *changed);
+  return Shown(call, outcome.schedule);
 }
 
 rest::Handled DeleteSchedule(Call& call) {

@@ -625,6 +625,37 @@ TEST_F(ApiWorkflowSchedules, G7_ASlotThatStartedItsRunWhileAChangeWaitedIsNotDue
       << "times go on from when the change was made, not from when it was asked for";
 }
 
+// Two changes at once, of which each leaves out what the other gives: none is lost.
+TEST_F(ApiWorkflowSchedules, AChangeKeepsWhatAnotherOneGivesBesideIt) {
+  const std::string id = MakeId();
+  const auto order = [](const char* cron, const char* zone) {
+    domain::ScheduleOrder by_clock;
+    by_clock.cron = {cron};
+    by_clock.time_zone = zone;
+    return domain::StoredSchedule(by_clock);
+  };
+  std::thread caller;
+  {
+    pqxx::connection connection(database.url());
+    pqxx::work holder(connection);
+    holder.exec("select from workflow_schedule for update");
+    caller = std::thread([&] {
+      EXPECT_EQ(Ask("POST", Path("/" + id + "/update"), Json{{"cron", "0 7 * * *"}}).status, 200);
+    });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (Sql("select count(*) from pg_locks where not granted") == "0" &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    holder.exec("update workflow_schedule set version = version + 1, schedule = '" +
+                order("0 9 * * *", "Europe/Berlin") + "'");
+    holder.commit();
+  }
+  caller.join();
+  EXPECT_EQ(Shown(id)["cron"], "0 7 * * *");
+  EXPECT_EQ(Shown(id)["time_zone"], "Europe/Berlin");
+}
+
 TEST_F(ApiWorkflowSchedules, ItsHistoryIsBounded) {
   const std::string id = MakeId();
   Sql("insert into workflow_slot (schedule_id, slot, state, reason) select '" + id +
