@@ -105,7 +105,10 @@ std::optional<base::Timestamp> ReadEdge(rest::QueryReader* input, std::string_vi
   if (!text) return std::nullopt;
   try {
     if (text->size() != kDayChars) return rest::ParseQueryTime(*text);
-    return rest::ParseQueryTime(*text + "T00:00:00Z") + std::chrono::days(is_end ? 1 : 0);
+    const auto day = rest::ParseQueryTime(*text + "T00:00:00Z");
+    if (!is_end) return day;
+    // Read again as it would be written: the last of all days ends in a year that no text says.
+    return rest::ParseQueryTime(base::FormatTimestamp(day + std::chrono::days(1)));
   } catch (const std::invalid_argument&) {
     input->Refuse(
         name, "datetime_parsing",

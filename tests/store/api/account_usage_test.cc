@@ -44,6 +44,12 @@ class ApiUsage : public ApiTest {
   }
 };
 
+TEST_F(ApiUsage, TheLastOfAllDaysEndsInAYearThatNoTextSays) {
+  const std::string path = "/account/usage?from=9999-12-29&to=9999-12-";
+  EXPECT_EQ(Ask("GET", path + "30").body["to"], "9999-12-31T00:00:00.000000Z");
+  EXPECT_EQ(Ask("GET", path + "31").status, 422);
+}
+
 TEST_F(ApiUsage, DaysHaveWhatWasChargedAndBookingsAreLeftOut) {
   Sql("insert into credit_entry (org_id, amount_mc, reason, created_at) values ('" + acme.org_id +
       "', 5000, 'r', '2026-10-02T00:00:00Z')");
