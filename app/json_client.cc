@@ -86,7 +86,7 @@ JsonClient::Answer JsonClient::Send(const std::string& method, const std::string
                        method, base_, path, response.error));
   }
   Answer answer{.status = response.status, .body = nullptr, .text = std::move(response.body)};
-  if (base::ParseJson(answer.text, &answer.body)) answer.body = nullptr;
+  if (base::ParseJson(answer.text, &answer.body, {.keep_numbers = true})) answer.body = nullptr;
   return answer;
 }
 

@@ -46,7 +46,7 @@ class JsonClient {
  public:
   struct Answer {
     int status = 0;
-    base::Json body;  // null when it is empty or no JSON
+    base::Json body;  // null when it is empty or no JSON; numbers as they are written (NumberText)
     std::string text;
   };
 

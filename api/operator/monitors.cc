@@ -405,7 +405,8 @@ TenantBody ReadTenantBody(const Call& call) {
     return {"", std::move(reason)};
   }
   if (call.request().method != "POST") return {call.request().body, {}};
-  auto body = rest::ReadJsonBody(call.request(), {.bytes_max = kTenantBodyBytesMax});
+  auto body = rest::ReadJsonBody(
+      call.request(), {.bytes_max = kTenantBodyBytesMax, .json = {.keep_numbers = true}});
   if (!body.members.contains("reason")) return {call.request().body, {}};
   rest::Problems problems;
   auto reason = rest::BodyReader(body.members, &problems)

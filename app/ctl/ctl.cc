@@ -235,7 +235,7 @@ void Ctl::Impl::AddCellMap(CLI::App* ctl, int* status) {
 std::string Ctl::Impl::ForPeople(const base::Json& body,
                                  const std::vector<std::string_view>& columns) const {
   if (!json) return FormatForPeople(body, columns);
-  return body.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+  return IndentedJson(body) + "\n";
 }
 
 CtlValues Ctl::Impl::Values(const CtlCommand& command, const CLI::App& parsed) {

@@ -475,10 +475,10 @@ Json ValueOf(const CtlOption& option, const std::vector<std::string>& given) {
   return nullptr;
 }
 
-// The object that a file has.
+// The object that a file has, with its numbers as they are written.
 Json ObjectOf(const CtlOption& option, const std::string& text) {
   Json object;
-  if (const auto error = base::ParseJson(text, &object)) {
+  if (const auto error = base::ParseJson(text, &object, {.keep_numbers = true})) {
     throw std::invalid_argument(fmt::format("{}: {}", option.flag, error->message));
   }
   if (!object.is_object()) {

@@ -459,6 +459,30 @@ std::string FormatObject(const Json& object) {
   return out.empty() ? "done\n" : out;
 }
 
+// nlohmann's own dump() knows no number that is kept as its text.
+void AppendIndented(const Json& value, std::size_t depth, std::string* out) {
+  const auto ascii = [](const Json& plain) {
+    return plain.dump(-1, ' ', true, Json::error_handler_t::replace);
+  };
+  if (const auto number = base::NumberText(value)) {
+    out->append(*number);
+  } else if (!value.is_structured() || value.empty()) {
+    out->append(ascii(value));
+  } else {
+    constexpr std::size_t kIndentChars = 2;
+    out->push_back(value.is_object() ? '{' : '[');
+    bool first = true;
+    for (const auto& [key, member] : value.items()) {
+      out->append(std::exchange(first, false) ? "\n" : ",\n");
+      out->append((depth + 1) * kIndentChars, ' ');
+      if (value.is_object()) out->append(ascii(Json(key)) + ": ");
+      AppendIndented(member, depth + 1, out);
+    }
+    out->append("\n").append(depth * kIndentChars, ' ');
+    out->push_back(value.is_object() ? '}' : ']');
+  }
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text) {
@@ -478,6 +502,12 @@ std::string Printable(std::string_view text) {
 
 std::string FormatTable(const Json& items, const std::vector<std::string_view>& columns) {
   return TableOf(items, columns, kCellCharsMax, std::string::npos);
+}
+
+std::string IndentedJson(const Json& answer) {
+  std::string text;
+  AppendIndented(answer, 0, &text);
+  return text;
 }
 
 std::string FormatForPeople(const Json& answer, const std::vector<std::string_view>& columns) {

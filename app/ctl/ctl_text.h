@@ -49,6 +49,9 @@ std::string FormatTable(const base::Json& items, const std::vector<std::string_v
 // be too wide.
 std::string FormatForPeople(const base::Json& answer, const std::vector<std::string_view>& columns);
 
+// The answer as JSON text of several lines and of ASCII alone, with its numbers as they came. Pure.
+std::string IndentedJson(const base::Json& answer);
+
 // Why a server refused, in a sentence: its message, or what is wrong with each field, and the
 // status.
 std::string RefusalText(int status, const base::Json& body);

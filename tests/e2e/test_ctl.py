@@ -572,6 +572,15 @@ def test_the_token_can_stand_in_a_file(ctl, tmp_path):
     assert missing.returncode == 2 and str(tmp_path / "none") in missing.stderr
 
 
+def test_numbers_go_and_come_as_they_are_written(ctl, vedette, tmp_path):
+    tenant = vedette.organisation()
+    (tmp_path / "monitor.json").write_text('{"name": "exact", "key_columns": ["n"], "struct": {"a": "css:h1"}, "frequency": "1h",'
+                                           ' "rows": [{"n": "a", "url": "https://a.example/", "id": 12345678901234567890123, "p": 1.10}]}')
+    made = ctl.json("monitor-create", tenant.org_id, "--file", tmp_path / "monitor.json", "--reason", "asked")
+    shown = ctl.run("--json", "rows", made["id"]).stdout
+    assert '"id": 12345678901234567890123,\n' in shown and '"p": 1.10\n' in shown, shown
+
+
 def test_exit_codes_tell_refusals_from_a_port_that_is_not_there(ctl):
     assert "(status 404)" in ctl.refused("org", "00000000-0000-7000-8000-000000000000")
     done = ctl.run("orgs", VEDETTE_ADMIN_TOKEN="wrong")

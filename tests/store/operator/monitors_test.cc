@@ -59,6 +59,13 @@ TEST_F(AdminMonitors, TheReasonOfWhatIsAskedForAnOrganisationIsTheAuditsAlone) {
   EXPECT_EQ(tenant_api.asked.size(), 3U) << "what this port refuses is not asked";
 }
 
+TEST_F(AdminMonitors, NumbersBesideAReasonGoOnAsTheyAreWritten) {
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation() + "/monitors";
+  AskTenant(path, R"({"metadata":{"n":12345678901234567890123,"p":1.10},"reason":"asked"})");
+  ASSERT_EQ(tenant_api.asked.size(), 1U);
+  EXPECT_EQ(tenant_api.asked[0].body, R"({"metadata":{"n":12345678901234567890123,"p":1.10}})");
+}
+
 TEST_F(AdminMonitors, WhatIsAskedForAnOrganisationIsThePublicApisToCheck) {
   const std::string org = NewOrganisation();
   const std::string monitor = base::Uuid::V4().ToString();

@@ -139,6 +139,9 @@ TEST(CtlRequest, AFileOfJsonIsTheBody) {
       {{"id", {"o"}}, {"--file", {R"({"slug":"s","tags":[1]})"}}, {"--reason", {"r"}}});
   EXPECT_EQ(made.target, "/admin/v1/orgs/o/templates");
   EXPECT_EQ(base::DumpJson(*made.body), R"({"slug":"s","tags":[1],"reason":"r"})");
+  const CtlRequest exact = MakeCtlRequest(
+      Command("template-create"), {{"id", {"o"}}, {"--file", {R"({"n":9007199254740993.10})"}}});
+  EXPECT_EQ(base::DumpJson(*exact.body), R"({"n":9007199254740993.10})");
   for (const char* text : {"", "{", "[]", "5"}) {
     EXPECT_THROW(MakeCtlRequest(Command("template-create"), {{"id", {"o"}}, {"--file", {text}}}),
                  std::invalid_argument)
@@ -403,6 +406,26 @@ TEST(CtlText, WhatOthersWroteCannotSteerTheTerminal) {
   EXPECT_EQ(Printable("two\nlines\tété"), "two lines été");
   const Json list = base::ParseJsonOrThrow(R"({"items":[{"name":"x\u001b]0;owned"}]})");
   EXPECT_EQ(FormatForPeople(list, {}).find('\x1b'), std::string::npos);
+}
+
+TEST(CtlText, JsonOfSeveralLinesHasItsNumbersAsTheyCame) {
+  Json answer;
+  ASSERT_FALSE(base::ParseJson(R"({"n":12345678901234567890123,"p":[1.10,-1],"é":{},"l":[]})",
+                               &answer, {.keep_numbers = true}));
+  EXPECT_EQ(IndentedJson(answer),
+            "{\n"
+            "  \"n\": 12345678901234567890123,\n"
+            "  \"p\": [\n"
+            "    1.10,\n"
+            "    -1\n"
+            "  ],\n"
+            "  \"\\u00e9\": {},\n"
+            "  \"l\": []\n"
+            "}");
+  const Json plain =
+      base::ParseJsonOrThrow(R"({"a":[{"b":null,"c":"\u001b é"},[[]],true],"d":0.5})");
+  EXPECT_EQ(IndentedJson(plain), plain.dump(2, ' ', true));
+  EXPECT_EQ(IndentedJson(Json("\xff")), "\"\\ufffd\"");
 }
 
 TEST(CtlText, AListIsATableOfTheChosenColumns) {
