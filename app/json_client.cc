@@ -44,7 +44,6 @@ net::HttpResponse BlockingHttp::Send(net::HttpRequest request) {
 
 namespace {
 
-constexpr std::chrono::milliseconds kTimeout{15000};
 constexpr std::size_t kAnswerBytesMax = 64 << 20;
 
 // The words of an error body, in any of the shapes that the APIs have.
@@ -77,7 +76,7 @@ JsonClient::Answer JsonClient::Send(const std::string& method, const std::string
     request.body = std::move(text);
   }
   request.trust = net::Trust::kOperator;
-  request.timeout = kTimeout;
+  request.timeout = method == "GET" ? kReadTimeout : kWorkTimeout;
   request.body_bytes_max = kAnswerBytesMax;
   net::HttpResponse response = http_.Send(std::move(request));
   if (response.error_class != net::HttpErrorClass::kNone) {

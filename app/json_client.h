@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -44,6 +45,11 @@ class RequestFailed : public std::runtime_error {
 // Calls a JSON API at one base address with one credential. As BlockingHttp for threads.
 class JsonClient {
  public:
+  // How long an answer may take: to what is read, and to what is worked for, as a preview is, which
+  // may wait for memory before.
+  static constexpr std::chrono::milliseconds kReadTimeout{15'000};
+  static constexpr std::chrono::milliseconds kWorkTimeout{75'000};
+
   struct Answer {
     int status = 0;
     base::Json body;  // null when it is empty or no JSON; numbers as they are written (NumberText)

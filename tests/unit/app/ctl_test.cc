@@ -21,6 +21,7 @@
 #include "app/json_client.h"
 #include "base/crypto.h"
 #include "config/parts.h"
+#include "config/server_config.h"
 #include "store/audit_chain.h"
 
 namespace vedette::app {
@@ -543,6 +544,11 @@ int RunCtl(std::vector<std::string> arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   app.parse(reversed);
   return status;
+}
+
+TEST(Ctl, WaitsAsLongAsThePortWorksForACommand) {
+  EXPECT_GT(JsonClient::kWorkTimeout,
+            config::PreviewsConfig().preview_timeout_ms + config::ApiMemoryConfig().held_wait_ms);
 }
 
 TEST(Ctl, APortThatCannotBeReachedIsToldApartFromARefusal) {
