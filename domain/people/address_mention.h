@@ -6,7 +6,7 @@
 
 #include "domain/email/address.h"
 
-// Where a text names one mailbox, whatever stands around the address: quotation marks, dashes and
+// Mentions of one mailbox in a text, whatever stands around the address: quotation marks, dashes and
 // signs of any script, Markdown, an URL and its escapes. Pure.
 namespace vedette::domain {
 
