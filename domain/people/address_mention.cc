@@ -8,7 +8,6 @@
 #include <unicode/uscript.h>
 
 #include "base/text.h"
-#include "domain/email/mailbox.h"
 
 namespace vedette::domain {
 namespace {
