@@ -102,8 +102,10 @@ base::Json StatusJson(const store::LookupView& view, double cents_per_credit) {
   if (!job.finished_at) return json;
   json["result"] = domain::LookupResult(EndedLookupOf(view), cents_per_credit);
   json["charge_amount"] = domain::CentsOf(job.charged_mc, cents_per_credit);
-  const bool has_rows = job.kind != domain::JobKind::kInvestigation;
-  if (has_rows && job.status == domain::JobStatus::kCompleted && json["result"].is_null()) {
+  const bool has_rows =
+      job.kind != domain::JobKind::kInvestigation && job.kind != domain::JobKind::kWorkflow;
+  // A row that was erased is there, and null.
+  if (has_rows && job.status == domain::JobStatus::kCompleted && !view.rows_json) {
     json["error"] = {{"error", domain::kResultExpired},
                      {"message", "The result was kept for its time and is gone."}};
   }

@@ -104,6 +104,17 @@ TEST_F(ApiJobs, AnExpiredResultIsNullAndSaysSo) {
   EXPECT_EQ(status.body["error"]["error"], "result_expired");
 }
 
+TEST_F(ApiJobs, AResultThatWasErasedIsNullAndHasNotExpired) {
+  const std::string id = Ask("POST", "/find-email-async", One()).body["task_id"];
+  Work("ada@example.com");
+  Sql("update job_part set rows = '[[null]]'");
+  Sql("update job set params = jsonb_set(params::jsonb, '{rows,0}', '{\"erased\": true}')::json");
+  const Reply status = Ask("GET", "/job-status/" + id);
+  EXPECT_EQ(status.body["status"], "completed");
+  EXPECT_TRUE(status.body["result"].is_null());
+  EXPECT_TRUE(status.body["error"].is_null());
+}
+
 TEST_F(ApiJobs, FaultsOfTheRequestAreToldInTheirOrder) {
   for (const std::string route : kFinds) {
     const auto ask = [&](const std::string& body, const std::string& type = "application/json") {
