@@ -103,9 +103,10 @@ std::variant<Person, LeadFault> ReadLead(const base::Json& lead) {
         Kind::kEmpty, "",
         fmt::format("has no known field with a value; known are: {}", fmt::join(known, ", "))};
   }
-  // What stands where a domain should, and is none, leaves the domain unknown.
-  person.domain =
-      FindDomain(person.domain.empty() ? person.company : person.domain).value_or(std::string());
+  // What stands where a domain should, and is none, leaves the domain to the company.
+  auto domain = FindDomain(person.domain);
+  if (!domain) domain = FindDomain(person.company);
+  person.domain = std::move(domain).value_or(std::string());
   return person;
 }
 

@@ -45,6 +45,7 @@ TEST(Lead, ACompanyThatIsADomainOrAUrlIsTheDomainToo) {
   EXPECT_EQ(Read(R"({"company": "Acme.com"})").domain, "acme.com");
   EXPECT_EQ(Read(R"({"company": "https://www.acme.com/"})").domain, "acme.com");
   EXPECT_EQ(Read(R"({"company": "Acme.com", "domain": "other.com"})").domain, "other.com");
+  EXPECT_EQ(Read(R"({"company": "Acme.com", "domain": "n/a"})").domain, "acme.com");
   EXPECT_EQ(Read(R"({"company": "Acme Inc."})").domain, "");
   EXPECT_EQ(Read(R"({"name": "A", "domain": "no domain"})").domain, "");
 }
