@@ -1,5 +1,6 @@
 #include "api/tenant/jobs/lookups.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -168,7 +169,10 @@ rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused) {
   const std::string_view reason =
       balance ? domain::kReasonInsufficientCredits : domain::kReasonSpendLimitReached;
   call.parts.metrics.AddPaymentRequired(refused.kind, reason);
-  const std::int64_t left_mc = balance ? refused.balance_mc : refused.spend_left_mc.value_or(0);
+  const std::int64_t spend_left_mc = refused.spend_left_mc.value_or(0);
+  // A limit that was lowered may be below what is spent already.
+  const std::int64_t left_mc =
+      balance ? refused.balance_mc : std::max<std::int64_t>(spend_left_mc, 0);
   base::Json body{
       {"error", reason},
       {"message",
@@ -182,7 +186,7 @@ rest::Reply NotPayable(const Call& call, const store::JobNotPayable& refused) {
   if (!balance && refused.team_id && refused.spend_limit_mc) {
     body["team_id"] = refused.team_id->ToString();
     body["spend_limit"] = domain::CreditsToJson(*refused.spend_limit_mc);
-    body["spent"] = domain::CreditsToJson(*refused.spend_limit_mc - left_mc);
+    body["spent"] = domain::CreditsToJson(*refused.spend_limit_mc - spend_left_mc);
   }
   return rest::JsonReply(402, body);
 }
@@ -227,8 +231,13 @@ rest::Reply NotStarted(const Call& call, const store::StartOutcome& outcome) {
   throw std::logic_error("the start of a lookup had an outcome that no lookup has");
 }
 
-// Waits for a job that an earlier request with this key has started, to that job's deadline, or
-// gives the result that it has.
+// The answer confirms that it comes after the wait that was preferred.
+void Confirm(Call& call, std::chrono::seconds preferred) {
+  call.answer->AddHeader("Preference-Applied", "wait=" + std::to_string(preferred.count()));
+}
+
+// Waits for a job that an earlier request with this key has started, to that job's deadline or for
+// the time that this request prefers, or gives the result that it has.
 rest::Handled WaitAgain(Call& call, const base::Uuid& job_id) {
   const auto job = store::GetJob(call.session(), call.caller.scope(), job_id);
   if (!job) return rest::NotFound("task");
@@ -237,7 +246,11 @@ rest::Handled WaitAgain(Call& call, const base::Uuid& job_id) {
   auto place = call.parts.waits.Reserve(call.caller.org_id);
   if (!place) return TooManyWaiting();
   const base::Clock& clock = call.parts.clock;
-  const auto left = std::chrono::nanoseconds(job->deadline_at - clock.Now());
+  auto left = std::chrono::nanoseconds(job->deadline_at - clock.Now());
+  if (const auto preferred = PreferredWait(call.request()); preferred && *preferred < left) {
+    left = *preferred;
+    Confirm(call, *preferred);
+  }
   return WaitForResult(call, std::move(*place), job_id, clock.SinceBoot() + left, true);
 }
 
@@ -273,6 +286,7 @@ rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::Ne
   job.deadline = wait;
   const bool is_repeatable = job.idempotency.has_value();
   const auto outcome = Start(call, job);
+  const auto until = parts.clock.SinceBoot() + wait;  // no earlier than the job's own deadline
   const auto* started = std::get_if<store::JobStarted>(&outcome);
   if (started == nullptr) return NotStarted(call, outcome);
   if (started->already_started) {
@@ -280,15 +294,12 @@ rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::Ne
     return WaitAgain(call, started->job_id);
   }
   call.answer->AddHeader(std::string(kTaskIdHeader), started->job_id.ToString());
-  if (is_preferred) {
-    call.answer->AddHeader("Preference-Applied", "wait=" + std::to_string(preferred->count()));
-  }
+  if (is_preferred) Confirm(call, *preferred);
   return WaitForResult(call, std::move(*place), started->job_id, until, is_repeatable);
 }
 
 }  // namespace
 
-const auto until = parts.clock.SinceBoot() + wait;  // no earlier than the job's own deadline
 std::optional<rest::Handled> RepeatLookup(Call& call, Answering answering,
                                           const std::optional<store::Idempotency>& idempotency) {
   if (!idempotency) return std::nullopt;

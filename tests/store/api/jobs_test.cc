@@ -175,9 +175,17 @@ TEST_F(ApiJobs, WhatCannotBePaidIsNotStarted) {
   EXPECT_EQ(refused.body["team_id"], team);
   EXPECT_EQ(refused.body["spend_limit"], 1);
   EXPECT_EQ(refused.body["spent"], 0);
+  // The limit was lowered below what was spent already.
+  Sql("insert into team_spend (team_id, month, spent_mc) values ('" + team +
+      "', date_trunc('month', now() at time zone 'UTC')::date, 11000) "
+      "on conflict (team_id, month) do update set spent_mc = 11000");
+  const Reply beyond =
+      Ask("POST", "/find-email-async", One(), Headers{{"x-api-key", NewKey(poor.org_id, team)}});
+  EXPECT_THAT(beyond.message(), HasSubstr(" and 0 are left of the team's spend limit"));
+  EXPECT_EQ(beyond.body["spent"], 11);
   EXPECT_THAT(metrics.Expose(),
               HasSubstr("\nvedette_payment_required_total{kind=\"find_email\",reason="
-                        "\"spend_limit_reached\"} 1\n"));
+                        "\"spend_limit_reached\"} 2\n"));
   EXPECT_THAT(metrics.Expose(),
               HasSubstr("\nvedette_payment_required_total{kind=\"find_email_bulk\",reason="
                         "\"insufficient_credits\"} 2\n"));

@@ -127,7 +127,7 @@ TEST_F(ApiWaits, AClientWithAKeyMayLeaveAndComeBack) {
   EXPECT_EQ(Status(job), "0 ");
   // Also where no worker serves lookups any more: nothing is started.
   ServeLanes("{checks}");
-  const auto second = Send("/find-email", One(), {{"idempotency-key", "k"}, {"prefer", "wait=1"}});
+  const auto second = Send("/find-email", One(), {{"idempotency-key", "k"}, {"prefer", "wait=50"}});
   const auto third = Send("/find-email", One(), key);
   UntilParked(2);
   Work("ada@example.com");
@@ -140,6 +140,19 @@ TEST_F(ApiWaits, AClientWithAKeyMayLeaveAndComeBack) {
   const Reply later = Ask("POST", "/find-email", One(), key);
   EXPECT_EQ(later.body["email"][0][0], "ada@example.com");
   EXPECT_EQ(Sql("select count(*) from job"), "1");
+}
+
+TEST_F(ApiWaits, ARepetitionWaitsAsLongAsItPrefers) {
+  const auto first = Send("/find-email", One(), {{"idempotency-key", "k"}});
+  const std::string job = JobOf();
+  UntilParked(1);
+  const auto second = Send("/find-email", One(), {{"idempotency-key", "k"}, {"prefer", "wait=1"}});
+  const Reply reply = Take(second);
+  ASSERT_EQ(reply.status, 200) << reply.raw.body;
+  EXPECT_EQ(reply.Header("Preference-Applied"), "wait=1");
+  EXPECT_EQ(reply.body["error"], "timed_out");
+  EXPECT_EQ(Status(job), "6 deadline_exceeded") << "as after a first request that prefers it";
+  EXPECT_EQ(Take(first).body["error"], "timed_out");
 }
 
 TEST_F(ApiWaits, WithoutAWorkerThatServesLookupsNobodyWaits) {
