@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/crypto.h"
 #include "base/text.h"
 #include "base/uuid.h"
 #include "html/url_reference.h"

@@ -77,8 +77,8 @@ std::string WithoutPairs(std::string_view folded) {
 }
 
 std::string Romanized(const std::string& word, NameScript script) {
-  auto spelt = Romanize(word, script, "");
-  return spelt.empty() ? word : std::move(spelt.front());
+  const auto spelt = Romanize(word, script, "");
+  return spelt.empty() ? word : spelt.front();
 }
 
 // Each given name of the name with each family name of it, the likeliest first. Empty where it

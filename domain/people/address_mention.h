@@ -6,8 +6,8 @@
 
 #include "domain/email/address.h"
 
-// Mentions of one mailbox in a text, whatever stands around the address: quotation marks, dashes and
-// signs of any script, Markdown, an URL and its escapes. Pure.
+// Mentions of one mailbox in a text, whatever stands around the address: quotation marks, dashes
+// and signs of any script, Markdown, an URL and its escapes. Pure.
 namespace vedette::domain {
 
 class AddressMention {

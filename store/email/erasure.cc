@@ -347,7 +347,7 @@ void List(Session& session, const Erasure& erasure, int per_page, Phase then,
     Columns(row).Into("id"_a = &place.after, "text"_a = &text);
     if (text && erasure.target.IsIn(Parse(*text))) holders->push_back(place.after);
   }
-  if (page.size() < per_page) place = {then, {}};
+  if (static_cast<int>(page.size()) < per_page) place = {then, {}};
 }
 
 }  // namespace

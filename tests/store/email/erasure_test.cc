@@ -419,9 +419,11 @@ TEST_F(Erasure, ASuppressionIsRemovedAlsoWhereAnEarlierReleaseStoredIt) {
 // A run keeps the specs of its blocks twice: in its definition, and bound. They stay texts.
 TEST_F(Erasure, SpecsOfRunsLoseThePersonAndTheRestStays) {
   NewBulk(org_id);
-  const std::string specs = R"({"webhook_input":"[{\"email\":\"ann.zyxwvut@acme.com\"}]",)"
-                            R"("dataframe_type":"LEAD","send_on_failure":true})";
-  const std::string kept = R"({"webhook_input":"","dataframe_type":"LEAD","send_on_failure":true})";
+  // A definition may be as deep as a document of JSON; in the params it is one deeper.
+  const std::string deep =
+      R"("dataframe_type":"LEAD","deep":)" + std::string(60, '[') + std::string(60, ']') + "}";
+  const std::string specs = R"({"webhook_input":"[{\"email\":\"ann.zyxwvut@acme.com\"}]",)" + deep;
+  const std::string kept = R"({"webhook_input":"",)" + deep;
   const auto definition = [](const std::string& of) {
     return R"({"definition":{"blocks":[{"block_id":"1","specs":)" + of +
            R"(}],"edges":[]},"dataframe_type":"LEAD"})";
