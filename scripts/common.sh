@@ -36,7 +36,7 @@ packages() {
 }
 
 # missing_packages SECTION...: those that are not installed. A package that another provides, or a
-# system without dpkg, is judged by the caller.
+# system without dpkg, is checked by the caller.
 missing_packages() {
   local name
   for name in $(packages "$@"); do

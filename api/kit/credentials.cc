@@ -161,9 +161,9 @@ store::NewClient MakeNewClient(NewClientBody body, const net::AddressPolicy& pol
     if (!order.team_id) throw Refusal(NotFound("team"));
   }
   if (!order.jwks_uri) return order;
-  const auto judged = net::ParseTenantUrl(*order.jwks_uri, policy);
-  if (judged.url && judged.url->scheme == "https") return order;
-  const std::string wrong = judged.error ? judged.error->message : "it must be https";
+  const auto parsed = net::ParseTenantUrl(*order.jwks_uri, policy);
+  if (parsed.url && parsed.url->scheme == "https") return order;
+  const std::string wrong = parsed.error ? parsed.error->message : "it must be https";
   throw Refusal(400, "invalid_jwks_uri", "jwks_uri: " + wrong);
 }
 

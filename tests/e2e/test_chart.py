@@ -102,8 +102,8 @@ def test_what_looks_like_a_number_stays_text(helm, schemas):
                            "--set", "serviceMonitor.enabled=true,prometheusRule.enabled=true"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     made = [o for o in yaml.safe_load_all(done.stdout) if o]
-    judged = schemas([o for o in made if o["kind"] not in OPERATOR_KINDS])
-    assert judged.returncode == 0, judged.stdout
+    validated = schemas([o for o in made if o["kind"] not in OPERATOR_KINDS])
+    assert validated.returncode == 0, validated.stdout
     for one in made:
         assert isinstance(one["metadata"]["name"], str)
         assert one["metadata"]["labels"]["app.kubernetes.io/instance"] == "123"
