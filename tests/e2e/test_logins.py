@@ -140,7 +140,7 @@ def test_a_monitor_behind_a_login_logs_in_once_and_its_secrets_stay_secret(servi
     events = tenant.get(f"/monitors/{monitor}/events?event_type=error")
     said = json.dumps(events)
     assert "step_failed" in said and 'probe.steps[3] (wait_for' in said, said
-    pages = {row["id"]: row["subject"]["url"] for row in tenant.get(f"/monitors/{monitor}/rows")["rows"]}
+    pages = {row["id"]: row["context"]["url"] for row in tenant.get(f"/monitors/{monitor}/rows")["rows"]}
     for event in events["events"]:
         assert event["message"].endswith(f"It was asked for {pages[event['row_id']]}."), event
     pictured = [event["snapshot_id"] for event in events["events"] if "snapshot_id" in event]

@@ -37,8 +37,9 @@ class RobotsBookTest : public ::testing::Test {
     });
   }
   void TearDown() override {
-    pool_.reset();
+    // On the loop's thread, which may be about to give the pool a page that a test left.
     loop_.Run([this] {
+      pool_.reset();
       book_.reset();
       fetcher_.reset();
       client_.reset();
