@@ -72,7 +72,7 @@ lease::NextRun Scheduler::OnRun(const RunResult& result) {
     return lease::kAtOnce;
   }
   if (!result.next.next_due) return lease::kAtPoll;
-  const auto left = *result.next.next_due - domain::kCutAhead - result.next.now;
+  const auto left = *result.next.next_due - domain::kCutAheadMin - result.next.now;
   // What is due and was not cut is held by another transaction, unless it became due meanwhile.
   const bool is_held = left <= left.zero() && result.due.scheduled_ticks == 0 && chunks == 0;
   if (is_held) return kHeldPoll;

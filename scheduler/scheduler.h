@@ -18,7 +18,7 @@
 namespace vedette::scheduler {
 
 // Turns due monitors into ticks and chunks, cuts the portions of large ticks and closes them.
-// Sleeps until the earliest next_run_at is near (domain::kCutAhead); several share the work,
+// Sleeps until the earliest next_run_at is near (domain::kCutAheadMin); several share the work,
 // without a leader. Loop thread only; everything handed in must outlive this object.
 class Scheduler {
  public:

@@ -21,6 +21,10 @@ namespace vedette::domain {
 // Ticks are cut, and their chunks claimed, this long before their slot, so that a check begins with
 // its slot and not some round trips behind it.
 inline constexpr std::chrono::milliseconds kCutAhead{20};
+// The scheduler sleeps until the next slot is this near, and cuts all that is due within kCutAhead
+// together: small monitors that are due at times of their own share a hundred cuts a second at
+// most.
+inline constexpr std::chrono::milliseconds kCutAheadMin{10};
 
 struct DueSlots {
   // The earliest slot not yet accounted for: the tick's due_at.

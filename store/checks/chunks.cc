@@ -57,6 +57,14 @@ ChunkRow ReadChunk(Columns& in) {
   return chunk;
 }
 
+// Each part of a chunk that holds its ticks starts with its slot, and none before the first.
+void SetStarts(const std::optional<std::vector<std::int64_t>>& due_us, ClaimedChunk* chunk) {
+  for (std::size_t i = 0; i < chunk->parts.size(); ++i) {
+    chunk->parts[i].starts_at =
+        due_us ? HeldStart(chunk->starts_at, due_us->at(i)) : chunk->starts_at;
+  }
+}
+
 // What the rows of chunks hold, by chunk: their reservations are read with them.
 using ChunkRows = std::map<base::Uuid, ChunkRow>;
 
@@ -482,7 +490,10 @@ Claim ClaimChunks(Session& session, const std::vector<ClaimShare>& shares, const
           ClaimedChunk& claimed = claim.chunks.emplace_back(ClaimedFrom(chunk, token));
           bool runs = false;
           std::optional<std::vector<std::int64_t>> longest_s;
-          in.Into("longest_s"_a = &longest_s, "starts_at"_a = &claimed.starts_at);
+          std::optional<std::vector<std::int64_t>> due_us;
+          in.Into("longest_s"_a = &longest_s, "due_us"_a = &due_us,
+                  "starts_at"_a = &claimed.starts_at);
+          SetStarts(due_us, &claimed);
           periods.push_back(std::move(longest_s).value_or(std::vector<std::int64_t>()));
           in.Into("now"_a = &claim.now, "counted"_a = &claimed.counted, "monitors_run"_a = &runs);
           if (!claimed.counted) ++claimed.claims;

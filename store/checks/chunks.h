@@ -75,7 +75,8 @@ struct LoadedRow {
 // What has been decided of a row before any probe: nothing (it is to be checked), or its outcome.
 struct LoadedPart {
   domain::ChunkPart part;
-  std::vector<LoadedRow> rows;                          // position = part.first + index
+  base::Timestamp starts_at{};  // with its slot: it was cut ahead of it (kCutAhead)
+  std::vector<LoadedRow> rows;  // position = part.first + index
   std::vector<std::optional<domain::Outcome>> decided;  // the same length
 };
 
@@ -90,7 +91,7 @@ struct ClaimedChunk {
   bool counted = true;  // whether the database counts this claim already; else see CountTry
   int row_count = 0;
   base::Timestamp due_at{};     // of the first of its ticks
-  base::Timestamp starts_at{};  // none starts before: they are cut ahead (kCutAhead)
+  base::Timestamp starts_at{};  // the first of its parts
   std::int64_t price_mc = 0;
   std::vector<LoadedPart> parts;
 };

@@ -62,7 +62,7 @@ bool WriteRowStates(Transaction& tx, const std::vector<LockedChunk>& chunks, Sta
   for (const auto& chunk : chunks) {
     for (const OutcomeRange& range : chunk.record->ranges) {
       checks.push_back({range.monitor_id, range.tick_id, range.first, range.outcomes,
-                        chunk.record->looked_until, !chunk.record->large});
+                        range.looked_until, !chunk.record->large});
     }
   }
   return WriteStates(tx, checks, writing);

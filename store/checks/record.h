@@ -29,6 +29,7 @@ struct OutcomeRange {
   std::int64_t tick_id = 0;
   int first = 0;
   std::string outcomes;
+  base::Timestamp looked_until{};  // when its checks began: last_run_at of the completed
 };
 
 struct EventRecord {
@@ -113,9 +114,8 @@ struct ChunkRecord {
   domain::Tier tier = domain::Tier::kLow;
   bool large = false;
   std::int64_t price_mc = 0;
-  int completed = 0;               // of these ranges: what is charged
-  std::int64_t rebate_mc = 0;      // of that: what those cost less whose pages were not rendered
-  base::Timestamp looked_until{};  // the claim's time: last_run_at of the completed
+  int completed = 0;           // of these ranges: what is charged
+  std::int64_t rebate_mc = 0;  // of that: what those cost less whose pages were not rendered
   std::vector<OutcomeRange> ranges;
   std::vector<EventRecord> events;
   std::vector<RowUpdate> rows;

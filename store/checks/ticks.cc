@@ -178,7 +178,7 @@ InsertedChunks WriteChunks(Transaction& tx, const base::Clock& clock,
   if (plans.empty()) return inserted;
   const std::vector<base::Timestamp> turns = GiveTurns(queues, plans);
   // `monitor_id` is that of a large tick; `part_from` and `part_until` are its first and last part
-  // among those of all, from 1; `started_at` is when the ticks began that it holds.
+  // among those of all, from 1; `started_at` is when the first tick begins that it holds.
   Rows<Column<"id", base::Uuid>, Column<"org_id", base::Uuid>,
        Column<"team_id", std::optional<base::Uuid>>, Column<"tier", domain::Tier>,
        Column<"monitor_id", std::optional<base::Uuid>>, Column<"due_at", base::Timestamp>,
@@ -194,7 +194,7 @@ InsertedChunks WriteChunks(Transaction& tx, const base::Clock& clock,
     for (const domain::ChunkPart& part : plan.parts) {
       const auto held = held_of(part);
       parts.Add(part, held.value_or(HeldTick()));
-      if (held) started_at = held->started_at;
+      if (held) started_at = std::min(started_at.value_or(held->started_at), held->started_at);
     }
     inserted.ids.push_back(base::Uuid::V7(clock));
     chunks.Add(inserted.ids.back(), plan.org_id, plan.team_id, plan.tier, plan.large_monitor_id,
@@ -226,6 +226,10 @@ SchedRow ReadSched(Columns& in, base::Timestamp* now) {
   return s;
 }
 
+base::Timestamp HeldStart(base::Timestamp first_at, std::int64_t due_us) {
+  return std::max(first_at, base::Timestamp(std::chrono::microseconds(due_us)));
+}
+
 std::vector<HeldTick> ReadHeldTicks(Columns& in) {
   using Numbers = std::optional<std::vector<std::int64_t>>;
   std::optional<base::Timestamp> started_at;
@@ -241,7 +245,7 @@ std::vector<HeldTick> ReadHeldTicks(Columns& in) {
   for (std::size_t i = 0; i < due_us->size(); ++i) {
     HeldTick& tick = held.emplace_back();
     tick.due_at = base::Timestamp(std::chrono::microseconds((*due_us)[i]));
-    tick.started_at = *started_at;
+    tick.started_at = HeldStart(*started_at, (*due_us)[i]);
     tick.slots = slots->at(i);
     tick.longest = std::chrono::seconds(longest_s->at(i));
     tick.check_ms = static_cast<int>(check_ms->at(i));
@@ -277,9 +281,24 @@ domain::TickRows RowsOf(const NewTick& tick, int chunk_rows) {
   return rows;
 }
 
-HeldTick HeldFrom(const NewTick& tick, base::Timestamp started_at) {
+// When ticks begin that are opened together: each with its slot, where that is to come. One of
+// several slots of which the last is to come begins with that, and none of the others before.
+class Starts {
+ public:
+  Starts(base::Timestamp now, const std::vector<NewTick>& ticks) : opened_at_(now) {
+    for (const NewTick& tick : ticks) {
+      if (tick.starts_at > tick.due_at) opened_at_ = std::max(opened_at_, tick.starts_at);
+    }
+  }
+  base::Timestamp Of(const NewTick& tick) const { return std::max(opened_at_, tick.due_at); }
+
+ private:
+  base::Timestamp opened_at_;
+};
+
+HeldTick HeldFrom(const NewTick& tick, const Starts& starts) {
   const SchedRow& sched = tick.sched;
-  return {tick.due_at, started_at, tick.slots, sched.longest, sched.check_ms, sched.failing};
+  return {tick.due_at, starts.Of(tick), tick.slots, sched.longest, sched.check_ms, sched.failing};
 }
 
 // Read once the monitors of the ticks are locked: the chunks that hold open ticks are asked for.
@@ -298,12 +317,13 @@ Queues QueuesOf(Transaction& tx, const base::Clock& clock, const std::vector<New
 using HeldOnes = std::unordered_map<base::Uuid, const NewTick*>;
 
 // Their schedules, which name the chunks.
-void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, base::Timestamp started_at,
+void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, const Starts& starts,
                     const std::vector<domain::ChunkPlan>& plans,
                     const std::vector<base::Uuid>& chunk_ids) {
   if (ticks.empty()) return;
   Rows<Column<"place", std::string>, Column<"tick_id", std::int64_t>,
-       Column<"next_run_at", std::int64_t>, Column<"chunk_id", base::Uuid>>
+       Column<"started_at", std::int64_t>, Column<"next_run_at", std::int64_t>,
+       Column<"chunk_id", base::Uuid>>
       held;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (plans[i].large_monitor_id) continue;
@@ -311,39 +331,41 @@ void WriteHeldTicks(Transaction& tx, const HeldOnes& ticks, base::Timestamp star
       const auto it = ticks.find(part.monitor_id);
       if (it == ticks.end()) continue;
       const NewTick& tick = *it->second;
-      held.Add(tick.place, tick.tick_id, Micros(tick.next_run_at), chunk_ids[i]);
+      held.Add(tick.place, tick.tick_id, Micros(starts.Of(tick)), Micros(tick.next_run_at),
+               chunk_ids[i]);
     }
   }
-  tx.ExecLater<"sched_hold_ticks">(held, "started_at"_a = started_at);
+  tx.ExecLater<"sched_hold_ticks">(held);
 }
 
 // Ticks that are open by their schedules.
 class ScheduledTicks {
  public:
-  void Add(const NewTick& tick, bool large, bool at_once) {
+  void Add(const NewTick& tick, base::Timestamp started_at, bool large, bool at_once) {
     const SchedRow& sched = tick.sched;
     opened_.Add(sched.monitor_id, tick.tick_id, Micros(tick.next_run_at), Micros(tick.due_at),
-                tick.slots, tick.trigger, large, at_once ? std::nullopt : std::optional<int>(0));
+                Micros(started_at), tick.slots, tick.trigger, large,
+                at_once ? std::nullopt : std::optional<int>(0));
     if (!large) return;
-    large_.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, tick.slots,
-               sched.row_count);
+    large_.Add(sched.monitor_id, tick.tick_id, sched.org_id, tick.trigger, tick.due_at, started_at,
+               tick.slots, sched.row_count);
   }
-  void Write(Transaction& tx, base::Timestamp started_at) const {
-    if (!opened_.empty()) {
-      tx.ExecLater<"sched_open_ticks">(opened_, "started_at"_a = started_at);
-    }
-    if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_, "started_at"_a = started_at);
+  void Write(Transaction& tx) const {
+    if (!opened_.empty()) tx.ExecLater<"sched_open_ticks">(opened_);
+    if (!large_.empty()) tx.ExecLater<"tick_insert_open">(large_);
   }
 
  private:
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"next_run_at", std::int64_t>, Column<"due_at", std::int64_t>,
-       Column<"slots", std::int64_t>, Column<"trigger", domain::TickTrigger>, Column<"large", bool>,
+       Column<"started_at", std::int64_t>, Column<"slots", std::int64_t>,
+       Column<"trigger", domain::TickTrigger>, Column<"large", bool>,
        Column<"portion_position", std::optional<int>>>
       opened_;
   Rows<Column<"monitor_id", base::Uuid>, Column<"tick_id", std::int64_t>,
        Column<"org_id", base::Uuid>, Column<"trigger", domain::TickTrigger>,
-       Column<"due_at", base::Timestamp>, Column<"slots", std::int64_t>, Column<"row_count", int>>
+       Column<"due_at", base::Timestamp>, Column<"started_at", base::Timestamp>,
+       Column<"slots", std::int64_t>, Column<"row_count", int>>
       large_;
 };
 
@@ -357,9 +379,8 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
   HeldOnes held;
   ScheduledTicks scheduled;
   const Queues queues = QueuesOf(tx, clock, ticks, bounds);
-  // All of them together: what is cut ahead begins with the last of their slots.
-  base::Timestamp started_at = queues.now;
-  for (const NewTick& tick : ticks) started_at = std::max(started_at, tick.starts_at);
+  const Starts starts(queues.now, ticks);
+  base::Timestamp passed_at = queues.now;
   for (const NewTick& tick : ticks) {
     const SchedRow& sched = tick.sched;
     const bool open =
@@ -367,6 +388,7 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
     if (open) ++result.overlaps;
     if (open || sched.row_count == 0) {
       passed.push_back(tick);
+      passed_at = std::max(passed_at, starts.Of(tick));
       continue;
     }
     const domain::TickRows whole = RowsOf(tick, ChunkRows(limits, sched.check_ms));
@@ -376,19 +398,19 @@ OpenedTicks OpenTicks(Transaction& tx, const base::Clock& clock, const std::vect
     if (at_once && !whole.large && tick.trigger == domain::TickTrigger::kSchedule) {
       held.emplace(sched.monitor_id, &tick);
     } else {
-      scheduled.Add(tick, whole.large, at_once);
+      scheduled.Add(tick, starts.Of(tick), whole.large, at_once);
     }
     if (at_once) rows.push_back(whole);
   }
-  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap, started_at);
-  scheduled.Write(tx, started_at);
+  PassTicks(tx, passed, domain::Outcome::kSkippedOverlap, passed_at);
+  scheduled.Write(tx);
   const auto plans = domain::PlanChunks(rows, limits.chunk_rows_max);
   const auto held_of = [&](const domain::ChunkPart& part) {
     const auto it = held.find(part.monitor_id);
-    return it == held.end() ? std::nullopt : std::optional(HeldFrom(*it->second, started_at));
+    return it == held.end() ? std::nullopt : std::optional(HeldFrom(*it->second, starts));
   };
   const InsertedChunks chunks = WriteChunks(tx, clock, plans, held_of, queues);
-  WriteHeldTicks(tx, held, started_at, plans, chunks.ids);
+  WriteHeldTicks(tx, held, starts, plans, chunks.ids);
   result.chunks = static_cast<std::int64_t>(plans.size());
   return result;
 }

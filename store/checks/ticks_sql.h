@@ -51,7 +51,8 @@ struct NewTick {
   std::int64_t tick_id = 0;
   domain::TickTrigger trigger = domain::TickTrigger::kSchedule;
   base::Timestamp due_at{};
-  base::Timestamp starts_at{};    // now, or with the last of its slots, where that is to come
+  // Now, or with the last of its slots, where that is to come.
+  base::Timestamp starts_at{};
   base::Timestamp next_run_at{};  // of the monitor from now on
   std::int64_t slots = 0;
   bool spread = false;  // cut in portions over a share of the period
@@ -70,6 +71,8 @@ struct HeldTick {
   int check_ms = 0;                // that its chunks are cut by; 0 = not known
   bool failing = false;            // every check of its last ticks failed
 };
+// When a tick starts whose chunk says that the first of its ticks starts at `first_at`.
+base::Timestamp HeldStart(base::Timestamp first_at, std::int64_t due_us);
 // Reads :held_columns: the ticks of a chunk's parts, in their order, or nothing where it holds
 // none.
 std::vector<HeldTick> ReadHeldTicks(Columns& in);

@@ -76,7 +76,7 @@ set available_at = now() + @lease_ms * interval '1 millisecond', lease_token = @
 from picked p
 where c.id = any (array[p.id])
 returning :chunk_columns, case when c.holder is not null then c.longest_s end as longest_s,
-  coalesce(c.started_at, c.due_at) as starts_at,
+  case when c.holder is not null then c.due_us end as due_us, coalesce(c.started_at, c.due_at) as starts_at,
   now(), p.counted,
   -- Asked once a chunk, not once for each of its monitors.
   (select o.monitors_run from organisation o where o.id = c.org_id)

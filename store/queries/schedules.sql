@@ -28,14 +28,15 @@ left join (select s.next_run_at, s.org_id, s.monitor_id from monitor_sched s
 -- name: sched_open_ticks
 -- @portion_position may have nulls. Arrays are taken apart as in record.sql.
 update monitor_sched s
-set last_tick_id = u.tick_id, last_run_at = @started_at, next_run_at = u.next_run_at,
-    open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = @started_at, open_slots = u.slots,
+set last_tick_id = u.tick_id, last_run_at = u.started_at, next_run_at = u.next_run_at,
+    open_tick_id = u.tick_id, open_due_at = u.due_at, open_started_at = u.started_at, open_slots = u.slots,
     open_rows = s.row_count, open_trigger = u.trigger, open_large = u.large,
     portion_at = case when u.portion_position is null then null else now() end,
     portion_position = u.portion_position, portion_turn = null
 from (select unnest(@monitor_id::uuid[]) as monitor_id, unnest(@tick_id::bigint[]) as tick_id,
              timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
              timestamptz 'epoch' + unnest(@due_at::bigint[]) * interval '1 microsecond' as due_at,
+             timestamptz 'epoch' + unnest(@started_at::bigint[]) * interval '1 microsecond' as started_at,
              unnest(@slots::int[]) as slots, unnest(@trigger::smallint[]) as trigger,
              unnest(@large::boolean[]) as large, unnest(@portion_position::int[]) as portion_position) as u
 where s.monitor_id = u.monitor_id
@@ -45,8 +46,9 @@ where s.monitor_id = u.monitor_id
 -- written of a schedule for such a tick, unless its end changes how the monitor is. This transaction has locked them: at
 -- @place is what sched_due has read.
 update monitor_sched s
-set last_tick_id = u.tick_id, last_run_at = @started_at, next_run_at = u.next_run_at, chunk_id = u.chunk_id
+set last_tick_id = u.tick_id, last_run_at = u.started_at, next_run_at = u.next_run_at, chunk_id = u.chunk_id
 from (select unnest(@place::tid[]) as place, unnest(@tick_id::bigint[]) as tick_id,
+             timestamptz 'epoch' + unnest(@started_at::bigint[]) * interval '1 microsecond' as started_at,
              timestamptz 'epoch' + unnest(@next_run_at::bigint[]) * interval '1 microsecond' as next_run_at,
              unnest(@chunk_id::uuid[]) as chunk_id) as u
 where s.ctid = u.place

@@ -19,10 +19,10 @@ from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::
 
 -- name: tick_insert_open
 insert into tick (monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
-select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, @started_at::timestamptz, u.slots, u.row_count
+select u.monitor_id, u.tick_id, u.org_id, u.trigger, u.due_at, u.started_at, u.slots, u.row_count
 from unnest(@monitor_id::uuid[], @tick_id::bigint[], @org_id::uuid[], @trigger::smallint[], @due_at::timestamptz[],
-            @slots::int[], @row_count::int[])
-  as u(monitor_id, tick_id, org_id, trigger, due_at, slots, row_count)
+            @started_at::timestamptz[], @slots::int[], @row_count::int[])
+  as u(monitor_id, tick_id, org_id, trigger, due_at, started_at, slots, row_count)
 
 -- name: tick_open_small
 -- What sched_open_ticks and chunk_insert do for one manual tick that one chunk holds, in one round trip. @id is

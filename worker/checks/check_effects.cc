@@ -155,7 +155,7 @@ std::unique_ptr<CheckEffects> EffectsOf(const HeldChunk& chunk, RowRef ref, cons
                                     .baseline = DumpIf(verdict.baseline),
                                     .known = DumpIf(verdict.known),
                                     .pending = DumpIf(verdict.pending),
-                                    .seen = SeenOf(verdict, chunk.looked_until),
+                                    .seen = SeenOf(verdict, chunk.parts[ref.part].looked_until),
                                     .struct_version = chunk.parts[ref.part].spec->struct_version};
   }
   effects->delivery = NotificationOf(chunk, ref, verdict.outcome, clock, sink);

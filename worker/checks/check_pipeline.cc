@@ -115,7 +115,7 @@ void CheckPipeline::AddDecided(const ChunkPtr& chunk) {
     for (std::size_t r = 0; r < part.rows.size(); ++r) {
       if (part.rows[r].last_run_at) {
         const auto age =
-            std::chrono::duration<double>(chunk->looked_until - *part.rows[r].last_run_at);
+            std::chrono::duration<double>(chunk->parts[p].looked_until - *part.rows[r].last_run_at);
         metrics_.ObserveRowFreshness(age / frequency);
       }
       if (!part.decided[r]) continue;

@@ -36,7 +36,8 @@ std::vector<store::OutcomeRange> Ranges(const HeldChunk& chunk,
     const domain::ChunkPart& part = chunk.claimed.parts[r->ref.part].part;
     const int position = part.first + static_cast<int>(r->ref.row);
     if (ranges.empty() || last_part != r->ref.part) {
-      ranges.push_back({part.monitor_id, part.tick_id, position, {}});
+      ranges.push_back(
+          {part.monitor_id, part.tick_id, position, {}, chunk.parts[r->ref.part].looked_until});
       last_part = r->ref.part;
     }
     // Holes stay 0: no outcome.
@@ -55,7 +56,6 @@ store::ChunkRecord MakeRecord(const HeldChunk& chunk, const std::vector<CheckRes
   record.tier = chunk.claimed.tier;
   record.large = chunk.claimed.large;
   record.price_mc = chunk.claimed.price_mc;
-  record.looked_until = chunk.looked_until;
   record.ranges = Ranges(chunk, results);
   for (const CheckResult& r : results) {
     if (domain::IsCompleted(r.outcome)) {

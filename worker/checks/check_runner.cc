@@ -135,8 +135,6 @@ CheckRunner::CheckRunner(base::EventLoop& loop, const base::Clock& clock, metric
       comparing_("compare", {kComparingThreads, 1, limits.slots_max}) {}
 
 void CheckRunner::Enqueue(const ChunkPtr& chunk) {
-  const auto early = chunk->starts_from - clock_.SinceBoot();
-  if (early > std::chrono::nanoseconds(0)) return early_.Add(chunk, early);
   startable_.Push(chunk->org_id, chunk->flow(), chunk->AloneOfItsFlow(), chunk);
 }
 
@@ -155,20 +153,22 @@ void CheckRunner::Pump() {
       startable_.Drop(*turn);
       continue;
     }
-    if (!chunk->Fresh(clock_.SinceBoot(), age_max_)) {
+    const auto now = clock_.SinceBoot();
+    if (!chunk->Fresh(now, age_max_)) {
       hooks_.stale();
       break;  // goes on with what the read brings
     }
-    const bool started = StartNext(chunk);
-    if (started) startable_.Took(*turn);
-    if (!started || chunk->AllStarted()) startable_.Drop(*turn);
+    const Start start = StartNext(chunk, now);
+    if (start == Start::kEarly) early_.Add(chunk, chunk->parts[chunk->next.part].starts_from - now);
+    if (start == Start::kBegun) startable_.Took(*turn);
+    if (start != Start::kBegun || chunk->AllStarted()) startable_.Drop(*turn);
   }
   pumping_ = false;
   metrics_.SetChecksInFlight(static_cast<std::int64_t>(holdings_.InLane().in_flight));
 }
 
-// Starts the chunk's next row that has no outcome. False when there is none left.
-bool CheckRunner::StartNext(const ChunkPtr& chunk) {
+// Starts the chunk's next row that has no outcome.
+CheckRunner::Start CheckRunner::StartNext(const ChunkPtr& chunk, std::chrono::nanoseconds now) {
   RowRef& next = chunk->next;
   while (next.part < chunk->parts.size()) {
     const HeldPart& part = chunk->parts[next.part];
@@ -176,6 +176,7 @@ bool CheckRunner::StartNext(const ChunkPtr& chunk) {
       next = {next.part + 1, 0};
       continue;
     }
+    if (part.starts_from > now) return Start::kEarly;
     const RowRef ref{next.part, next.row++};
     if (part.outcomes[ref.row] != 0) continue;
     if (const auto barred = BarredOf(*chunk, ref)) {
@@ -183,9 +184,9 @@ bool CheckRunner::StartNext(const ChunkPtr& chunk) {
       continue;
     }
     StartCheck(chunk, ref);
-    return true;
+    return Start::kBegun;
   }
-  return false;
+  return Start::kNone;
 }
 
 void CheckRunner::StartCheck(const ChunkPtr& chunk, RowRef ref) {
@@ -238,7 +239,7 @@ void CheckRunner::Attempt(const std::shared_ptr<Check>& check) {
   request.context = check->context;
   request.known = check->known.Current();
   request.since = check->row().last_run_at;
-  request.until = check->chunk->looked_until;
+  request.until = check->held().looked_until;
   request.timeout = std::max(milliseconds(1), std::min(probe.timeout, left));
   request.deadline_left = std::max(milliseconds(1), left);
   request.on_failed_page = [check](std::shared_ptr<const domain::SeenPage> page) {

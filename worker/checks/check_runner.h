@@ -65,8 +65,8 @@ class CheckRunner {
               NotificationSink* sink, CheckHoldings& holdings, std::chrono::milliseconds age_max,
               base::Logger log, Hooks hooks);
 
-  // The chunk's rows without an outcome are to be started, once its slot has come. The chunk is
-  // held.
+  // The chunk's rows without an outcome are to be started, each once its slot has come. The chunk
+  // is held.
   void Enqueue(const ChunkPtr& chunk);
 
   // Starts checks while there is room.
@@ -84,7 +84,13 @@ class CheckRunner {
  private:
   struct Check;
 
-  bool StartNext(const ChunkPtr& chunk);
+  // What became of the turn of a chunk.
+  enum class Start {
+    kBegun,  // a check
+    kEarly,  // the slot of its next row is still to come
+    kNone,   // every row was started
+  };
+  Start StartNext(const ChunkPtr& chunk, std::chrono::nanoseconds now);
   void StartCheck(const ChunkPtr& chunk, RowRef ref);
   void Attempt(const std::shared_ptr<Check>& check);
   bool OnTurn(Check& check, std::chrono::milliseconds waited);

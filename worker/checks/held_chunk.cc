@@ -42,9 +42,6 @@ ChunkPtr MakeHeldChunk(
   chunk->claimed = std::move(claimed);
   chunk->lease = {chunk->claimed.id, chunk->claimed.lease_token};
   chunk->org_id = chunk->claimed.org_id;
-  // It may be held ahead of its slot.
-  chunk->looked_until = std::max(now, chunk->claimed.starts_at);
-  chunk->starts_from = read_at + (chunk->looked_until - now);
   chunk->known_since = read_at;
   for (const store::LoadedPart& part : chunk->claimed.parts) {
     HeldPart& held = chunk->parts.emplace_back();
@@ -52,6 +49,9 @@ ChunkPtr MakeHeldChunk(
     held.probe_spec = probe_specs.at(part.part.monitor_id);
     held.monitor_active = held.spec->monitor_active;
     held.org_runs = held.spec->org_runs;
+    // It may be held ahead of its slot.
+    held.looked_until = std::max(now, part.starts_at);
+    held.starts_from = read_at + (held.looked_until - now);
     held.outcomes.assign(part.rows.size(), '\0');
     chunk->row_count += part.rows.size();
     for (const store::LoadedRow& row : part.rows) chunk->bytes += TextBytes(row);

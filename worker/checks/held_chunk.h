@@ -64,7 +64,9 @@ struct HeldPart {
   // The latest that is known; PauseWatch changes them. A check starts only where both are true.
   bool monitor_active = true;
   bool org_runs = true;
-  std::string outcomes;  // one byte for each row; 0: the row has no outcome yet
+  base::Timestamp looked_until{};          // when its checks begin, by the database's clock
+  std::chrono::nanoseconds starts_from{};  // the same since boot: none begins before
+  std::string outcomes;                    // one byte for each row; 0: the row has no outcome yet
   // How many checks were made, and how long they took together. The monitor's next tick is cut by
   // their average.
   int checks = 0;
@@ -101,12 +103,10 @@ struct HeldChunk : lease::HeldWork {
   };
 
   store::ClaimedChunk claimed;
-  OrgLoad* org = nullptr;  // valid while the chunk is held, or one of its checks is in flight
-  base::Timestamp looked_until{};          // when its checks begin, by the database's clock
-  std::chrono::nanoseconds starts_from{};  // since boot: no check begins before
-  std::vector<HeldPart> parts;             // parallel to claimed.parts
-  RowRef next;                             // the first row that may not have been started
-  std::vector<CheckResult> unrecorded;     // without those of the record that is under way
+  OrgLoad* org = nullptr;       // valid while the chunk is held, or one of its checks is in flight
+  std::vector<HeldPart> parts;  // parallel to claimed.parts, in the order of their starts
+  RowRef next;                  // the first row that may not have been started
+  std::vector<CheckResult> unrecorded;  // without those of the record that is under way
   RecordMode record_mode = RecordMode::kBatched;
 
   bool HasUnrecorded() const { return !unrecorded.empty(); }

@@ -372,6 +372,39 @@ TEST_F(PipelineTest, G7_ATickIsCutAndClaimedAheadOfItsSlotAndSaysThatItBeginsWit
             "1 true");
 }
 
+TEST_F(PipelineTest, G7_TicksThatAreCutTogetherBeginEachWithItsSlot) {
+  for (int i = 0; i < 3; ++i) NewMonitor({.due = "now() + interval '1 hour'"});
+  store::Claim claim;
+  Until("ticks to be cut ahead", [&] {
+    Sql("update monitor_sched s set next_run_at = now() + u.n * interval '6 ms' from "
+        "(select monitor_id, row_number() over () as n from monitor_sched) u "
+        "where u.monitor_id = s.monitor_id returning 1");
+    Cut();
+    claim = ClaimAll();
+    const bool together = claim.chunks.size() == 1 && claim.chunks[0].parts.size() == 3;
+    if (together && claim.now < claim.chunks[0].starts_at) return true;
+    Record(FinishAll(claim, Outcome::kUnchanged));
+    return false;
+  });
+  const store::ClaimedChunk& chunk = claim.chunks[0];
+  EXPECT_EQ(chunk.starts_at, chunk.due_at);
+  EXPECT_EQ(chunk.parts[0].starts_at, chunk.starts_at);
+  EXPECT_EQ(chunk.parts[1].starts_at - chunk.starts_at, std::chrono::milliseconds(6));
+  EXPECT_EQ(chunk.parts[2].starts_at - chunk.starts_at, std::chrono::milliseconds(12));
+  const std::string begun = "select count(*) from open_tick where started_at = due_at";
+  EXPECT_EQ(Sql(begun), "3");
+  EXPECT_EQ(Sql("select count(distinct last_run_at) from monitor_sched s join open_tick t using "
+                "(monitor_id) where s.last_run_at = t.started_at"),
+            "3");
+  ASSERT_TRUE(store::SplitChunk(session, clock, {chunk.id, chunk.lease_token}));
+  EXPECT_EQ(Sql(begun), "3") << "also where the chunk was cut in two";
+  claim = ClaimAll();
+  Record(FinishAll(claim, Outcome::kUnchanged));
+  EXPECT_EQ(Sql("select count(*) from tick where started_at = due_at and tick_id in "
+                "(select last_tick_id from monitor_sched)"),
+            "3");
+}
+
 TEST_F(PipelineTest, G7_ATickThatIsLateStandsForASlotThatIsNearAndBeginsWithIt) {
   NewMonitor({.due = "now() - interval '2 hours' + interval '15 ms'"});
   EXPECT_EQ(Cut().scheduled_ticks, 1);

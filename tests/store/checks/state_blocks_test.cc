@@ -90,9 +90,9 @@ TEST_F(StateBlocksTest, G6_RowsOfABlockKeepWhatEachWasLookedAtUntil) {
   Cut();
   const auto claim = ClaimAll();
   auto all = FinishAll(claim, Outcome::kUnchanged);
-  all[0].looked_until = At(1);
+  all[0].ranges[0].looked_until = At(1);
   Record({Some(all[0], 0, 1)});
-  all[0].looked_until = At(2);
+  all[0].ranges[0].looked_until = At(2);
   all[0].ranges[0].outcomes[1] = static_cast<char>(Outcome::kFailed);
   Record({Some(all[0], 1, 3)});
   EXPECT_EQ(InWords(Sql("select encode(outcomes, 'hex') from state_block")),
@@ -132,7 +132,7 @@ TEST_F(StateBlocksTest, PartsOfABlockAreRecordedByTwoWorkersInOneTick) {
   auto all = FinishAll(claim, Outcome::kChanged);
   int n = 0;
   for (auto& record : all) {
-    record.looked_until = At(++n);
+    record.ranges[0].looked_until = At(++n);
     Record({record});
   }
   EXPECT_EQ(Sql("select string_agg(of || '', ' ') from (select count(*) as of from row_state where "

@@ -341,6 +341,16 @@ TEST_F(MaintenanceTest, ASchedulerThatNobodyWakesFindsWhatIsDueByPolling) {
   Eventually("select count(*) from chunk", "2");
 }
 
+TEST_F(MaintenanceTest, MonitorsThatAreDueOneAfterTheOtherAreCutTogether) {
+  for (int i = 0; i < 40; ++i) NewMonitor({.due = "now() + interval '1 hour'"});
+  Sql("update monitor_sched s set next_run_at = now() + interval '300 ms' + u.n * interval '1 ms' "
+      "from (select monitor_id, row_number() over () as n from monitor_sched) u "
+      "where u.monitor_id = s.monitor_id returning 1");
+  const LoneScheduler scheduler(*this);
+  Eventually("select count(*) from open_tick", "40");
+  EXPECT_LE(std::stoi(Sql("select count(*) from chunk")), 6) << "10 ms and more of them a chunk";
+}
+
 TEST_F(MaintenanceTest, ASchedulerIsQuietWhileSomebodyHoldsWhatIsDue) {
   NewMonitor({});
   pqxx::connection connection(database.url());

@@ -109,10 +109,10 @@ std::vector<store::ChunkRecord> PipelineTest::FinishAll(const store::Claim& clai
     record.tier = chunk.tier;
     record.large = chunk.large;
     record.price_mc = chunk.price_mc;
-    record.looked_until = claim.now;
     record.finished = true;
     for (const auto& part : chunk.parts) {
-      store::OutcomeRange range{part.part.monitor_id, part.part.tick_id, part.part.first, {}};
+      store::OutcomeRange range{
+          part.part.monitor_id, part.part.tick_id, part.part.first, {}, claim.now};
       std::string all;
       for (std::size_t i = 0; i < part.rows.size(); ++i) {
         const domain::Outcome o = part.decided[i].value_or(outcome);

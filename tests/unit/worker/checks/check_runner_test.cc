@@ -111,9 +111,9 @@ TEST_F(CheckRunnerTest, G10_StartsNoMoreOfAnOrganisationThanItsShare) {
 
 TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) {
   const ChunkPtr chunk = NewChunk({.ahead = milliseconds(3)});
-  chunk->starts_from += clock.SinceBoot();
+  chunk->parts[0].starts_from += clock.SinceBoot();
   chunk->known_since = clock.SinceBoot();
-  EXPECT_EQ(chunk->looked_until, base::Timestamp(milliseconds(3)));
+  EXPECT_EQ(chunk->parts[0].looked_until, base::Timestamp(milliseconds(3)));
   holdings.Add(chunk);
   runner->Enqueue(chunk);
   runner->Pump();
@@ -129,9 +129,31 @@ TEST_F(CheckRunnerTest, AChunkThatIsHeldAheadOfItsSlotBeginsWithItAndNotBefore) 
   EXPECT_EQ(probe.asked.front().request.until, base::Timestamp(milliseconds(3)));
 }
 
+TEST_F(CheckRunnerTest, EachPartOfAChunkBeginsWithASlotOfItsOwn) {
+  const ChunkPtr chunk = NewChunk({.rows = 2, .ahead = milliseconds(0)});
+  chunk->claimed.parts.push_back(chunk->claimed.parts[0]);
+  chunk->parts.push_back(chunk->parts[0]);
+  chunk->row_count = chunk->rows_open = 4;
+  for (HeldPart& part : chunk->parts) part.starts_from = clock.SinceBoot();
+  chunk->parts[1].starts_from += milliseconds(7);
+  chunk->parts[1].looked_until = base::Timestamp(milliseconds(7));
+  chunk->known_since = clock.SinceBoot();
+  holdings.Add(chunk);
+  runner->Enqueue(chunk);
+  runner->Pump();
+  EXPECT_EQ(probe.asked.size(), 2U);
+  EXPECT_FALSE(runner->RanOut());
+  clock.Pass(milliseconds(7));
+  base::Timer look(loop, [this] { loop.Stop(); });
+  look.Start(milliseconds(0), milliseconds(1));
+  while (probe.asked.size() < 4) loop.Run();
+  EXPECT_EQ(probe.asked[1].request.until, base::Timestamp(milliseconds(0)));
+  EXPECT_EQ(probe.asked[2].request.until, base::Timestamp(milliseconds(7)));
+}
+
 TEST_F(CheckRunnerTest, AChunkThatIsGivenBackAheadOfItsSlotIsForgotten) {
   const ChunkPtr chunk = NewChunk({.ahead = milliseconds(1)});
-  chunk->starts_from += clock.SinceBoot();
+  chunk->parts[0].starts_from += clock.SinceBoot();
   chunk->known_since = clock.SinceBoot();
   holdings.Add(chunk);
   runner->Enqueue(chunk);

@@ -36,10 +36,10 @@ inline ChunkPtr NewChunk(const ChunkOptions& options) {
   claimed.lease_token = Id(1000 + options.id);
   claimed.large = options.large;
   claimed.claims = options.claims;
-  claimed.starts_at = base::Timestamp(options.ahead);
   claimed.row_count = options.rows;
   store::LoadedPart& part = claimed.parts.emplace_back();
   part.part = {Id(options.monitor), 1, options.first, options.first + options.rows};
+  part.starts_at = base::Timestamp(options.ahead);
   for (int i = 0; i < options.rows; ++i) {
     store::LoadedRow row;
     row.row_id = Id(10'000 + options.id * 100 + i);
