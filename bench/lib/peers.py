@@ -45,6 +45,13 @@ def go_peer(name):
     return [program], version
 
 
+def cost_of(used, n):
+    """What a meter saw, of each of n checks or jobs."""
+    return {"checks_per_s": n / used["at"], "postgres_us": used["postgres_cpu"] / n * 1e6,
+            "process_us": used["process_cpu"] / n * 1e6, "wal_bytes": used["wal"] / n,
+            "full_page_images": used["fpi"] / n, "transactions": used["xacts"] / n}
+
+
 class Peer:
     def __init__(self, postgres, name):
         self.postgres, self.name, self.database = postgres, name, f"bench_{name}"
@@ -77,10 +84,15 @@ class Peer:
         self.connection.cursor().execute("analyze")
         self.tell("execute")
         used = meter.end()
-        return {"checks_per_s": jobs / used["at"], "execute_per_s": jobs / (used["at"] - enqueued),
-                "postgres_us": used["postgres_cpu"] / jobs * 1e6, "process_us": used["process_cpu"] / jobs * 1e6,
-                "wal_bytes": used["wal"] / jobs, "full_page_images": used["fpi"] / jobs,
-                "transactions": used["xacts"] / jobs}
+        return cost_of(used, jobs) | {"execute_per_s": jobs / (used["at"] - enqueued)}
+
+    def trickle(self, per_s, seconds):
+        """Jobs that are added one at a time; figures as of the checks that come so."""
+        jobs = per_s * seconds
+        self.tell(f"trickle {jobs // 5} {per_s}")  # warms up
+        meter = Meter(self.postgres, self.connection, [self.process.pid])
+        self.tell(f"trickle {jobs} {per_s}")
+        return cost_of(meter.end(), jobs)
 
     def close(self):
         self.process.stdin.close()

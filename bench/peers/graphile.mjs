@@ -2,6 +2,7 @@
 // graphile.mjs DATABASE-URL: reads commands from stdin, answers each with a line of JSON.
 //   enqueue N    adds N jobs          execute    runs a worker until all are done
 //   latency N    adds one job at a time to an idle worker, N times: milliseconds from add to start
+//   trickle N S  adds N jobs, S a second and one at a time, to a worker that runs
 //   lookups N    adds N jobs one at a time, by 16 connections, to a worker that runs; each writes its result as a row
 //   rows N K     adds N / K jobs in batches and runs a worker until all are done; each writes K rows as its result
 //   flow N K     the same with jobs that carry K rows of 200 bytes: each keeps nine tenths, adds columns, writes them
@@ -89,6 +90,18 @@ const commands = {
     await done;
     await runner.stop(); // completions are flushed before this returns
     return {};
+  },
+  async trickle(n, perSecond) {
+    const began = performance.now();
+    return working(n, async () => {
+      const added = [];
+      for (let at = 0; at < n; at++) {
+        const early = began + (at * 1000) / perSecond - performance.now();
+        if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+        added.push(utils.addJob("noop", { row: at }));
+      }
+      await Promise.all(added);
+    });
   },
   async lookups(n) {
     let next = 0;
