@@ -32,6 +32,10 @@ constexpr std::chrono::milliseconds kCoalesce{20};
 // Between two times that this process's own listener is told: a job that a client waits for is
 // started, worked and answered in a few of these.
 constexpr std::chrono::milliseconds kCoalesceHere{2};
+// So much earlier than others this process's own listener is told of what one process takes: it has
+// claimed it then, and the others find nothing, and claim nothing.
+constexpr std::chrono::milliseconds kOwnFirst{5};
+constexpr std::array<bool, kSignals> kTakenByOne = {true, true, true, true, false, false, false};
 // How often a quiet connection is tried, so that a dead one is noticed.
 constexpr std::chrono::milliseconds kIdleCheck{10000};
 
@@ -59,6 +63,7 @@ struct Signals::Impl {
   std::array<std::function<void()>, kSignals> handlers{};
   // How often since the last notification.
   std::array<std::atomic<int>, kSignals> raised{};
+  std::array<std::atomic<std::chrono::nanoseconds>, kSignals> raised_at{};  // the first of these
   std::array<std::chrono::nanoseconds, kSignals> sent_at{};
   // When this process's own listener was told last, since boot; and whether it is to be told again.
   std::array<std::atomic<std::chrono::nanoseconds>, kSignals> told_at{};
@@ -146,14 +151,21 @@ struct Signals::Impl {
     }
   }
 
+  // When others are told of what is raised.
+  std::chrono::nanoseconds MaySendAt(std::size_t i) const {
+    const auto own_first = kTakenByOne[i] && handlers[i] ? kOwnFirst : std::chrono::milliseconds(0);
+    const auto first = raised_at[i].load() + own_first;
+    return sent_at[i].count() == 0 ? first : std::max(first, sent_at[i] + kCoalesce);
+  }
+
   // Sends what is raised and may go; how long until something further may.
   std::chrono::milliseconds SendRaised(pqxx::connection& connection) {
     std::chrono::milliseconds wait = kIdleCheck;
     for (std::size_t i = 0; i < kSignals; ++i) {
       if (raised[i] == 0) continue;
       const auto now = clock.SinceBoot();
-      const auto due = sent_at[i] + kCoalesce;
-      if (sent_at[i].count() != 0 && now < due) {
+      const auto due = MaySendAt(i);
+      if (now < due) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now);
         wait = std::min(wait, left);
         continue;
@@ -212,6 +224,7 @@ void Signals::Stop() {
 
 void Signals::Raise(Signal signal) {
   const auto i = static_cast<std::size_t>(signal);
+  if (impl_->raised[i] == 0) impl_->raised_at[i] = impl_->clock.SinceBoot();
   bool wakes = impl_->raised[i].fetch_add(1) == 0;
   if (impl_->MayTell(i)) {
     impl_->Tell(i);

@@ -25,7 +25,9 @@ enum class Signal {
 // polls as well. Notifications go out in a small transaction of their own, coalesced over 20 ms
 // (the first at once): inside a COMMIT they serialise all committers. The raiser's own process does
 // not wait for the database: its listener is told by Raise itself, or within 2 ms where it was told
-// less than that ago, and before others are told the same.
+// less than that ago, and before others are told the same. Where one process takes what is raised
+// (a due monitor, a chunk, a delivery) and the raiser's own may be that one, the others are told 5
+// ms later, and do not claim what is taken.
 class Signals {
  public:
   Signals(const config::DatabaseConfig& config, const base::Clock& clock, metrics::Metrics& metrics,

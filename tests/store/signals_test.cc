@@ -120,6 +120,24 @@ TEST_F(SignalsTest, ItsOwnListenerIsToldBeforeOthersAre) {
   }
 }
 
+// They would claim what the raiser's own process is claiming.
+TEST_F(SignalsTest, OthersAreToldOfWhatOneProcessTakesFiveMillisecondsLater) {
+  Counter own;
+  Counter others;
+  store::Signals raiser(config, clock, metrics, log);
+  raiser.Listen(store::Signal::kChunk, [&] { own.Add(); });
+  store::Signals other(config, clock, metrics, log);
+  other.Listen(store::Signal::kChunk, [&] { others.Add(); });
+  other.Start();
+  ASSERT_TRUE(others.WaitFor(1, std::chrono::seconds(30)));
+  raiser.Start();
+  ASSERT_TRUE(own.WaitFor(1, std::chrono::seconds(30)));
+  const auto raised_at = clock.SinceBoot();
+  raiser.Raise(store::Signal::kChunk);
+  ASSERT_TRUE(others.WaitFor(2, kSoon));
+  EXPECT_GE(clock.SinceBoot() - raised_at, std::chrono::milliseconds(5));
+}
+
 TEST_F(SignalsTest, ASignalReachesOtherProcessesAndOnlyItsListeners) {
   Counter due;
   Counter chunk;
