@@ -194,8 +194,9 @@ void WriteDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks,
   RecordDeliveries(tx, deliveries, lease, targets);
 }
 
-// Costs nothing where no monitor of the batch has channels.
-void WriteChannelDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks) {
+// Costs nothing where no monitor of the batch has channels. Whether any delivery was written: what
+// waits for a digest, or is read as a feed, has none.
+bool WriteChannelDeliveries(Transaction& tx, const std::vector<LockedChunk>& chunks) {
   Rows<Column<"id", base::Uuid>, Column<"channel_id", base::Uuid>, Column<"org_id", base::Uuid>,
        Column<"monitor_id", base::Uuid>, Column<"row_id", base::Uuid>,
        Column<"event_group_id", base::Uuid>, Column<"type", domain::NotificationType>>
@@ -206,7 +207,8 @@ void WriteChannelDeliveries(Transaction& tx, const std::vector<LockedChunk>& chu
                      d.type);
     }
   }
-  if (!deliveries.empty()) tx.Exec<"record_channel_deliveries">(deliveries);
+  return !deliveries.empty() &&
+         tx.Exec<"record_channel_deliveries">(deliveries).affected_rows() > 0;
 }
 
 // Outcomes of parts of large ticks go to the log, block by block.
@@ -375,7 +377,7 @@ std::optional<RecordResult> TryRecord(Session& session, const std::vector<ChunkR
       WriteFailedPages(tx, locked, with_pages);
       WriteRows(tx, locked);
       WriteDeliveries(tx, locked, delivery_lease, &result.targets);
-      WriteChannelDeliveries(tx, locked);
+      result.tells_channels = WriteChannelDeliveries(tx, locked);
       WriteLog(tx, locked);
       result.changes = CloseSmallTicks(tx, locked);
       SettleMoney(tx, locked);

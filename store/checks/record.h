@@ -135,6 +135,7 @@ struct RecordResult {
   // since the claim. Without a url nothing was written for it; a delivery whose endpoint is another
   // one by now was written for that one, without its lease.
   DeliveryTargets targets;
+  bool tells_channels = false;        // deliveries to channels were written, which are due
   std::vector<HealthChange> changes;  // of monitors whose ticks were closed
   std::vector<base::Uuid> dropped;    // chunks whose lease was lost: nothing of them took effect
 };

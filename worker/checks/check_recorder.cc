@@ -214,6 +214,7 @@ void CheckRecorder::OnBatch(const std::vector<Item>& batch, const store::RecordR
   lease::LogHealthChanges(log_, Explained(result.changes, batch));
   // After an unknown COMMIT this is how a record that did happen looks, too.
   if (!again) metrics_.AddLeaseLost(static_cast<std::int64_t>(result.dropped.size()));
+  if (result.tells_channels) signals_.Raise(store::Signal::kDelivery);
 }
 
 bool CheckRecorder::IsDropped(const store::RecordResult& result, const Item& item,
@@ -245,9 +246,7 @@ void CheckRecorder::Deliver(const std::vector<CheckResult>& results,
                             const store::RecordResult& result) {
   bool unleased = false;
   for (const CheckResult& r : results) {
-    if (!r.effects) continue;
-    unleased = unleased || !r.effects->channel_deliveries.empty();
-    if (!r.effects->delivery) continue;
+    if (!r.effects || !r.effects->delivery) continue;
     const store::DeliveryRecord& d = *r.effects->delivery;
     if (!d.lease_token) {
       unleased = true;
