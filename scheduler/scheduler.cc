@@ -45,12 +45,14 @@ lease::Step<Scheduler::RunResult>::Job Scheduler::Begin() {
     RunResult result;
     result.due = store::MaterialiseDueTicks(session, clock, limits, bounds.get());
     if (result.due.chunks > 0) signals.Raise(store::Signal::kChunk);
+    // Nobody asks when the next is while more is due, and beside a snapshot the answer costs much.
+    const bool asks = !result.due.more || !bounds->Bounded(clock);
+    if (asks) result.next = store::ReadNextMaterialisation(session, bounds.get());
+    if (asks && !result.next.large_open) return result;
     result.portions = store::MaterialisePortions(session, clock, limits, bounds.get());
     result.closed = store::CloseLargeTicks(session, kClosedPerRunMax);
-    // Nobody asks when the next is while more is due, and beside a snapshot the answer costs much.
-    const bool more = result.due.more || result.portions.more;
-    if (!more || !bounds->Bounded(clock)) {
-      result.next = store::NextMaterialisation(session, bounds.get());
+    if (asks && result.portions.chunks > 0 && !result.portions.more) {
+      result.next = store::ReadNextMaterialisation(session, bounds.get());
     }
     return result;
   };

@@ -39,7 +39,7 @@ class Scheduler {
   struct RunResult {
     store::MaterialiseResult due;
     store::MaterialiseResult portions;
-    store::MaterialiseResult next;
+    store::NextMaterialisation next;
     store::ClosedTicks closed;
   };
   lease::Step<RunResult>::Job Begin();

@@ -486,11 +486,12 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
                                           "limit"_a = limits.monitors_per_cut_max);
     if (due.empty()) return result;
     result.more = static_cast<int>(due.size()) == limits.monitors_per_cut_max;
+    base::Timestamp now{};
     std::vector<NewTick> ticks;
     for (const auto& row : due) {
       Columns in(row);
-      SchedRow sched = ReadSched(in, &result.now);
-      NewTick tick = DueTick(std::move(sched), result.now, domain::kCutAhead);
+      SchedRow sched = ReadSched(in, &now);
+      NewTick tick = DueTick(std::move(sched), now, domain::kCutAhead);
       in.Into("place"_a = &tick.place);
       tick.spread = IsSpread(limits, tick.trigger, tick.due_at, tick.sched, tick.sched.row_count);
       ticks.push_back(std::move(tick));
@@ -498,10 +499,9 @@ MaterialiseResult MaterialiseDueTicks(Session& session, const base::Clock& clock
     if (bound) {
       const SchedRow& first = ticks.front().sched;
       const DuePlace place{first.next_run_at, first.org_id, first.monitor_id};
-      bounds->due.Scanned(
-          ScheduleBounds::From::kBounds, began, began,
-          {{Schedule::kDue, std::min(place, BeginningOf(result.now)),
-            BeginningOf(result.now - kScanMargin), BeginningOf(result.now - kScanMarginShort)}});
+      bounds->due.Scanned(ScheduleBounds::From::kBounds, began, began,
+                          {{Schedule::kDue, std::min(place, BeginningOf(now)),
+                            BeginningOf(now - kScanMargin), BeginningOf(now - kScanMarginShort)}});
     }
     result.scheduled_ticks = static_cast<std::int64_t>(ticks.size());
     const OpenedTicks opened = OpenTicks(tx, clock, ticks, limits, bounds);
@@ -619,9 +619,9 @@ bool MaterialiseBounds::Bounded(const base::Clock& clock) const {
   return due.Next(clock.SinceBoot()) == ScheduleBounds::From::kBounds;
 }
 
-MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bounds) {
+NextMaterialisation ReadNextMaterialisation(Session& session, MaterialiseBounds* bounds) {
   return Read(session, [&](Transaction& tx) {
-    MaterialiseResult result;
+    NextMaterialisation result;
     const base::Clock& clock = session.impl().clock;
     const auto began = clock.SinceBoot();
     const auto bound = ScheduleFrom(bounds, began);
@@ -634,7 +634,8 @@ MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bound
     std::optional<base::Uuid> org_id;
     std::optional<base::Uuid> monitor_id;
     Columns(rows.at(0))
-        .Into("now"_a = &result.now, "next_due"_a = &result.next_due, "next_run_at"_a = &first_at,
+        .Into("now"_a = &result.now, "next_due"_a = &result.next_due,
+              "large_open"_a = &result.large_open, "next_run_at"_a = &first_at,
               "org_id"_a = &org_id, "monitor_id"_a = &monitor_id);
     if (!bounds) return result;
     ScheduleBounds::First first;

@@ -65,10 +65,6 @@ struct MaterialiseResult {
   std::int64_t overlap_ticks = 0;  // closed at once: the one before is still open
   std::int64_t chunks = 0;
   bool more = false;  // the limit was reached: call again at once
-  // When the next monitor or portion is due; empty when there is none. By the database's clock, as
-  // is:
-  base::Timestamp now{};
-  std::optional<base::Timestamp> next_due;
 };
 
 // Opens the ticks that are due, in one transaction. `bounds` say where its scans begin, here and
@@ -82,8 +78,13 @@ MaterialiseResult MaterialisePortions(Session& session, const base::Clock& clock
                                       const MaterialiseLimits& limits,
                                       MaterialiseBounds* bounds = nullptr);
 
-// When the scheduler has to look again: fills `now` and `next_due` alone.
-MaterialiseResult NextMaterialisation(Session& session, MaterialiseBounds* bounds = nullptr);
+// What is left to a scheduler that has cut what was due.
+struct NextMaterialisation {
+  base::Timestamp now{};                    // by the database's clock, as is:
+  std::optional<base::Timestamp> next_due;  // of a monitor or portion; empty when there is none
+  bool large_open = false;  // there are large ticks, that have portions to cut or may have ended
+};
+NextMaterialisation ReadNextMaterialisation(Session& session, MaterialiseBounds* bounds = nullptr);
 
 struct ClosedTicks {
   int count = 0;

@@ -15,9 +15,10 @@ limit @limit
 for update skip locked
 
 -- name: sched_next_due
--- When the scheduler looks again, and the first schedule of all.
+-- When the scheduler looks again, whether large ticks are open, and the first schedule of all.
 select now(),
        least(s.next_run_at, (select min(portion_at) from monitor_sched where portion_at is not null)) as next_due,
+       (select count(*) > 0 from (select from monitor_sched where open_large limit 1) l) as large_open,
        s.next_run_at, s.org_id, s.monitor_id
 from (select) as one
 left join (select s.next_run_at, s.org_id, s.monitor_id from monitor_sched s

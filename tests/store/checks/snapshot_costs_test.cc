@@ -437,10 +437,10 @@ TEST_F(BehindBounds, TicksOfNewMonitorsAreCut) {
   Begin(&bounds.due);
   Begin(&bounds.turns);
   for (int i = 0; i < 3; ++i) {
-    store::NextMaterialisation(session, &bounds);
+    store::ReadNextMaterialisation(session, &bounds);
     NewMonitor({});
     EXPECT_EQ(store::MaterialiseDueTicks(session, clock, limits, &bounds).scheduled_ticks, 1) << i;
-    EXPECT_GT(store::NextMaterialisation(session, &bounds).next_due, clock.Now());
+    EXPECT_GT(store::ReadNextMaterialisation(session, &bounds).next_due, clock.Now());
   }
   EXPECT_EQ(ClaimAll().chunks.size(), 3U);
 }

@@ -351,6 +351,23 @@ TEST_F(MaintenanceTest, MonitorsThatAreDueOneAfterTheOtherAreCutTogether) {
   EXPECT_LE(std::stoi(Sql("select count(*) from chunk")), 6) << "10 ms and more of them a chunk";
 }
 
+TEST_F(MaintenanceTest, ASchedulerLooksForPortionsAndEndsOnlyWhereALargeTickIsOpen) {
+  const auto statements = [this](const std::string& query) {
+    return Series("vedette_db_query_seconds_count{query=\"" + query + "\"}");
+  };
+  settings.scheduler.poll_ms = std::chrono::milliseconds(50);
+  const LoneScheduler scheduler(*this);
+  NewMonitor({});
+  Eventually("select count(*) from chunk", "1");
+  EXPECT_GE(statements("sched_due"), 1);
+  EXPECT_EQ(statements("sched_due_portions") + statements("sched_closable"), 0);
+  Sql("delete from chunk returning 1");
+  NewMonitor({.rows = 300});
+  Eventually("select count(*) from chunk", "2");
+  Sql("delete from chunk returning 1");
+  Eventually("select count(*) from tick where finished_at is not null and row_count = 300", "1");
+}
+
 TEST_F(MaintenanceTest, ASchedulerIsQuietWhileSomebodyHoldsWhatIsDue) {
   NewMonitor({});
   pqxx::connection connection(database.url());
