@@ -323,6 +323,11 @@ base::Uuid OperatorPrincipal(std::string_view name) {
   return domain::ExternalPrincipal("vedette operator", name);
 }
 
+bool IsOperator(std::string_view actor, const std::optional<base::Uuid>& principal_id) {
+  return actor.starts_with(kOperatorActor) &&
+         principal_id == OperatorPrincipal(actor.substr(kOperatorActor.size()));
+}
+
 void Api::HandleFor(std::shared_ptr<net::Exchange> exchange, const base::Uuid& org_id,
                     const Operator& by) {
   const net::ServerRequest& request = exchange->request();

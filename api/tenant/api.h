@@ -39,6 +39,8 @@ struct Operator {
 // that the name makes, which no caller of the API is.
 inline constexpr std::string_view kOperatorActor = "operator ";
 base::Uuid OperatorPrincipal(std::string_view name);
+// Whether this actor, with its principal, is one.
+bool IsOperator(std::string_view actor, const std::optional<base::Uuid>& principal_id);
 
 // The public HTTP API. Routes on the server's thread and hands each request, as plain blocking
 // code, to the pool, in the turn of its organisation. Route, key, rate and organisation are checked

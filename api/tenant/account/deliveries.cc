@@ -65,16 +65,10 @@ std::string AttemptText(const store::DeliveryAttemptView& attempt) {
                          {"duration_ms", duration.count()}});
 }
 
-// Whether an operator did it for the organisation.
-bool IsOperators(const store::AuditRecord& record) {
-  const std::string_view actor = record.actor;
-  return actor.starts_with(kOperatorActor) &&
-         record.principal_id == OperatorPrincipal(actor.substr(kOperatorActor.size()));
-}
-
 // What an operator did is told, but not who, why and from where: those are the operator's.
 std::string AuditText(const store::AuditRecord& record) {
-  const bool own = record.principal_kind.has_value() && !IsOperators(record);
+  const bool own =
+      record.principal_kind.has_value() && !IsOperator(record.actor, record.principal_id);
   base::Json json{{"id", record.id.ToString()},
                   {"at", base::FormatTimestamp(record.at)},
                   {"actor", own ? record.actor : "operator"},

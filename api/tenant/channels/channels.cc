@@ -6,6 +6,7 @@
 #include "api/kit/body.h"
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
+#include "api/tenant/api.h"
 #include "api/tenant/channels/channel_ids.h"
 #include "api/tenant/handlers.h"
 #include "api/tenant/monitors/monitor_calls.h"
@@ -51,12 +52,17 @@ store::Channel FindChannel(Call& call) {
   return std::move(*channel);
 }
 
-// A feed has no address; what it shows in its place is where it is read.
-base::Json TargetJson(const store::Channel& channel, const config::Config& config) {
+// A feed has no address; what it shows in its place is where it is read. Its token opens it for
+// everybody, and is the organisation's alone to see.
+base::Json TargetJson(const store::Channel& channel, const Call& call) {
   if (channel.kind == ChannelKind::kFeed) {
-    return {{"url", config.public_url +
-                        domain::FeedPath(channel.id, config.security.encryption_key) +
-                        domain::CellQuery(config.cell.id)}};
+    const config::Config& config = call.parts.config;
+    std::string path = domain::FeedPath(channel.id, config.security.encryption_key) +
+                       domain::CellQuery(config.cell.id);
+    if (IsOperator(call.caller.principal.label, call.caller.principal.id)) {
+      path.resize(path.find('?'));
+    }
+    return {{"url", config.public_url + path}};
   }
   if (channel.kind == ChannelKind::kEmail) {
     base::Json addresses = base::Json::array();
@@ -82,14 +88,14 @@ base::Json RecipientsJson(const store::Channel& channel) {
   return recipients;
 }
 
-base::Json ChannelJson(const store::Channel& channel, const config::Config& config) {
+base::Json ChannelJson(const store::Channel& channel, const Call& call) {
   base::Json events = base::Json::array();
   for (const auto type : channel.events) events.push_back(domain::NotificationTypeName(type));
   base::Json json{{"id", channel.id.ToString()},
                   {"team_id", base::OrNull(channel.team_id)},
                   {"name", channel.name},
                   {"kind", domain::ChannelKindName(channel.kind)},
-                  {"target", TargetJson(channel, config)},
+                  {"target", TargetJson(channel, call)},
                   {"events", std::move(events)},
                   {"digest", channel.digest},
                   {"include_values", channel.include_values},
@@ -306,7 +312,7 @@ rest::Handled CreateChannel(Call& call) {
   }
   const auto made = store::CreateChannel(call.session(), call.parts.clock, call.caller.org_id,
                                          channel, AuditOf(call, "channel.create"));
-  if (made) return rest::JsonReply(200, ChannelJson(*made, call.parts.config));
+  if (made) return rest::JsonReply(200, ChannelJson(*made, call));
   return rest::ErrorReply(
       409, "too_many_channels",
       fmt::format("an organisation has at most {} channels: delete one", domain::kChannelsMax));
@@ -329,13 +335,13 @@ rest::Handled ListChannels(Call& call) {
       [&](const store::Channel& channel) { return rest::EncodeCursor(list, channel.id); });
   return rest::Reply{
       200, rest::PageText("channels", page, [&](const store::Channel& channel, std::string* text) {
-        text->append(base::DumpJson(ChannelJson(channel, call.parts.config)));
+        text->append(base::DumpJson(ChannelJson(channel, call)));
       })};
 }
 
 rest::Handled ShowChannel(Call& call) {
   const auto found = FindChannel(call);
-  return rest::JsonReply(200, ChannelJson(found, call.parts.config));
+  return rest::JsonReply(200, ChannelJson(found, call));
 }
 
 rest::Handled UpdateChannel(Call& call) {
@@ -368,7 +374,7 @@ rest::Handled UpdateChannel(Call& call) {
   }
   const auto changed = store::UpdateChannel(call.session(), call.parts.clock, call.caller.org_id,
                                             id, change, AuditOf(call, "channel.update"));
-  return changed ? rest::JsonReply(200, ChannelJson(*changed, call.parts.config)) : NoChannel();
+  return changed ? rest::JsonReply(200, ChannelJson(*changed, call)) : NoChannel();
 }
 
 rest::Handled DeleteChannel(Call& call) {

@@ -195,9 +195,10 @@ TEST_F(AdminMonitors, AMonitorIsShownWithItsChannels) {
 class ApiForOperators : public ApiTest {
  public:
   ApiExchange::Answer AskFor(const std::string& org, const std::string& path, const Json& body,
-                             std::optional<std::string> reason = {}) {
+                             std::optional<std::string> reason = {},
+                             const std::string& method = "POST") {
     net::ServerRequest request;
-    request.method = "POST";
+    request.method = method;
     request.target = path;
     request.path = path;
     request.headers = {{"content-type", "application/json"}};
@@ -219,6 +220,25 @@ TEST_F(ApiForOperators, AMonitorIsMadeForTheOrganisationByTheSameRules) {
             200);
   EXPECT_EQ(Sql("select reason from audit where action = 'monitor.update'"), "asked");
   EXPECT_EQ(Sql("select name from monitor"), "new");
+}
+
+TEST_F(ApiForOperators, TheTokenOfAFeedIsItsOrganisationsAloneToSee) {
+  config.public_url = "https://api.example";
+  const Json feed{{"name", "f"}, {"kind", "feed"}};
+  const std::string id = Ask("POST", "/channels", feed).body["id"];
+  const std::string made =
+      base::ParseJsonOrThrow(AskFor(acme.org_id, "/channels", feed).body)["id"];
+  const std::string bare = "https://api.example/channels/" + made + "/feed.atom";
+  for (const auto& answer : {AskFor(acme.org_id, "/channels", {}, {}, "GET"),
+                             AskFor(acme.org_id, "/channels/" + id, {}, {}, "GET"),
+                             AskFor(acme.org_id, "/channels/" + id + "/update", {{"name", "g"}})}) {
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.body, testing::HasSubstr("/feed.atom\""));
+    EXPECT_THAT(answer.body, testing::Not(testing::HasSubstr("token")));
+  }
+  EXPECT_EQ(Ask("GET", "/channels/" + made).body["target"]["url"].get<std::string>().find(bare),
+            0U);
+  EXPECT_THAT(Ask("GET", "/channels/" + id).raw.body, testing::HasSubstr("/feed.atom?token="));
 }
 
 TEST_F(ApiForOperators, G8AnotherOrganisationsMonitorIsNotFoundAndALockHolds) {
