@@ -482,13 +482,15 @@ def test_the_rules_and_dashboards_are_those_of_the_chart(objects, tmp_path):
         assert json.loads(data) == json.loads(path.read_text())
 
 
-def test_the_job_of_what_is_scraped_is_the_one_that_the_rules_ask_for(helm):
-    done = template(helm, CHART / "ci" / "everything.yaml", "--set", "nameOverride=watcher")
+@pytest.mark.parametrize("cell", ["", "c2"])
+def test_job_and_cell_of_what_is_scraped_are_those_that_the_rules_ask_for(helm, cell):
+    done = template(helm, CHART / "ci" / "everything.yaml", "--set", f"nameOverride=watcher,cell.id={cell}")
     assert done.returncode == 0, done.stderr
     rendered = [o for o in yaml.safe_load_all(done.stdout) if o]
     [monitor], [rules] = (list(of_kind(rendered, kind).values()) for kind in ("ServiceMonitor", "PrometheusRule"))
     [endpoint] = monitor["spec"]["endpoints"]
-    assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": "vedette"}]
+    of_cell = [{"targetLabel": "cell", "replacement": cell}] if cell else []
+    assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": "vedette"}, *of_cell]
     assert set(re.findall(r'\bjob="([^"]*)"', json.dumps(rules).replace("\\", ""))) == {"vedette"}
 
 

@@ -18,8 +18,8 @@ RULE_TESTS = ROOT / "tests" / "e2e" / "alert_rules_test.yaml"
 DASHBOARDS = sorted((ROOT / "helm" / "vedette" / "dashboards").glob("*.json"))
 RUNBOOK = ROOT / "docs" / "operations.md"
 
-# What only a fault brings: these may be empty, but parse they must.
-EMPTY_WITHOUT_A_FAULT = {"absent(vedette_build_info)"}
+# What only a fault brings: it may be empty, but parse it must.
+EMPTY_WITHOUT_A_FAULT = {"VedetteAbsent"}
 # A share of nothing is no number: of what a fleet without channels does not send, the part is looked at.
 SHARES_OF_NOTHING = {"VedetteMailRelayFailing"}
 
@@ -38,14 +38,14 @@ def dashboard_queries():
             for target in panel["targets"]]
 
 
-def test_every_query_of_the_dashboards_can_be_narrowed_to_a_job_and_a_process():
+def test_every_query_of_the_dashboards_can_be_narrowed_to_a_job_a_cell_and_a_process():
     for path in DASHBOARDS:
         names = [variable["name"] for variable in json.loads(path.read_text())["templating"]["list"]]
-        assert names == ["datasource", "job", "instance"], path
+        assert names == ["datasource", "job", "cell", "instance"], path
     narrowed = 0
     for name, expression in dashboard_queries():
         for series in re.findall(r"\b(?:vedette_\w+|process_\w+|up)\b(\{[^}]*\})?", expression):
-            assert 'job=~"$job"' in series, f"{name}: {expression}"
+            assert 'job=~"$job", cell=~"$cell"' in series, f"{name}: {expression}"
             narrowed += 'instance=~"$instance"' in series
     assert narrowed > 30, "all but the figures of the fleet, which one process reads for all"
 
@@ -173,20 +173,21 @@ def test_prometheus_scrapes_two_processes_and_every_query_returns_data(fleet, ng
             return True
 
         for name, expression in dashboard_queries():
-            for variable, value in (("$__rate_interval", "10s"), ("$job", "vedette"), ("$instance", ".*")):
+            for variable, value in (("$__rate_interval", "10s"), ("$job", "vedette"), ("$cell", ".*"), ("$instance", ".*")):
                 expression = expression.replace(variable, value)
             wait_until(f"{name}: {expression}", lambda e=expression: ask_api() and prometheus.has(e), 30)
         for rule in rules():
             expression = rule["expr"]
             if "record" in rule:
                 wait_until(f"{rule['record']}", lambda r=rule: ask_api() and prometheus.has(r["record"]), 30)
-            elif expression not in EMPTY_WITHOUT_A_FAULT:
-                # What the alert compares is there: the part before its threshold.
-                compared = re.split(r" (?:[<>]|==) [\d.]+", expression)[0]
-                if rule["alert"] in SHARES_OF_NOTHING:
-                    compared = compared.split(" / ")[0]
-                wait_until(f"{rule['alert']}: {compared}",
-                           lambda e=compared: ask_api() and prometheus.has(e), 30)
+            elif rule["alert"] not in EMPTY_WITHOUT_A_FAULT:
+                # What the alert compares is there, on both sides of `unless`: the part before its threshold.
+                for side in re.split(r"\s+unless(?: on \(\w+\))? ", expression):
+                    compared = re.split(r" (?:[<>]|==) [\d.]+", side)[0]
+                    if rule["alert"] in SHARES_OF_NOTHING:
+                        compared = compared.split(" / ")[0]
+                    wait_until(f"{rule['alert']}: {compared}",
+                               lambda e=compared: ask_api() and prometheus.has(e), 30)
         loaded = [r for g in prometheus.get("rules")["groups"] for r in g["rules"]]
         assert len(loaded) == len(rules())
         assert {r["health"] for r in loaded} == {"ok"}, [r for r in loaded if r["health"] != "ok"]
