@@ -104,6 +104,7 @@ struct Ctl::Impl {
   bool chosen = false;  // whether --cell was given; the first one's id is empty
   bool json = false;
   std::string asked;  // of cell-map: its one argument
+  std::string out;    // of cell-map
   // What each subcommand was given, by its name and the option's flag.
   std::map<std::string_view, std::map<std::string_view, std::string>> texts;
   std::map<std::string_view, std::map<std::string_view, std::vector<std::string>>> lists;
@@ -222,11 +223,17 @@ JsonClient::Answer CallCellPort(const config::CellPort& cell, const std::string&
 void Ctl::Impl::AddCellMap(CLI::App* ctl, int* status) {
   CLI::App* added = ctl->add_subcommand(kCellMap.name, kCellMap.help);
   added->add_option("map", asked)->required()->type_name("");
+  added->add_option("--out", out, "Write it to this file, which stays as it is where a cell fails")
+      ->type_name("");
   added->callback([this, status] {
     Guarded(
         [this] {
           const std::string text = WriteCellMap(asked, Cells(), CallCellPort);
-          std::fwrite(text.data(), 1, text.size(), stdout);
+          if (out.empty()) {
+            fmt::print("{}", text);
+          } else {
+            ReplaceFile(out, text);
+          }
         },
         status);
   });

@@ -1,8 +1,15 @@
 #include "app/ctl/ctl_cells.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <stdexcept>
 #include <utility>
 
 #include "api/operator/admin.h"
@@ -144,6 +151,22 @@ std::string WriteCellMap(std::string_view map, const std::vector<CellPort>& cell
     });
   }
   return text;
+}
+
+void ReplaceFile(const std::string& path, std::string_view text) {
+  // A rename would put a file in the place of a device.
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {
+    throw std::runtime_error(fmt::format("{} is not a file", path));
+  }
+  const std::string unfinished = fmt::format("{}.{}.new", path, getpid());
+  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file.fail() || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    unlink(unfinished.c_str());
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path, reason));
+  }
 }
 
 }  // namespace vedette::app

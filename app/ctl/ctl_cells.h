@@ -37,4 +37,8 @@ base::Json FindOrganisations(const std::vector<config::CellPort>& cells, const s
 std::string WriteCellMap(std::string_view map, const std::vector<config::CellPort>& cells,
                          const CallCell& call);
 
+// Puts the text in the place of the file in one step: a reader sees the old or the new one,
+// whole. Throws std::runtime_error, and the file is the old one.
+void ReplaceFile(const std::string& path, std::string_view text);
+
 }  // namespace vedette::app

@@ -550,6 +550,13 @@ def test_one_fleet_is_the_only_cell(ctl, tmp_path):
     assert tidy(ctl.run("--cells", cells, "cells").stdout).count("\n") >= 2
     assert ctl.run("--cells", cells, "cell-map", "organisations").stdout == f"{org} cell_\n"
     assert ctl.run("--cells", cells, "cell-map", "nonsense").returncode == 2
+    made = tmp_path / "made.map"
+    for _ in range(2):
+        assert ctl.run("--cells", cells, "cell-map", "organisations", "--out", made).returncode == 0
+        assert made.read_text() == f"{org} cell_\n"
+    for path, why in (("/dev/null", "is not a file"), (tmp_path / "none" / "a.map", "No such file")):
+        done = ctl.run("--cells", cells, "cell-map", "cells", "--out", path)
+        assert done.returncode == 1 and why in done.stderr, done
     for text, reason in (("X http://x", "lower-case"), ("c2", "cells:1"), ("", "no cell"), ("c2 http://x /none", "/none")):
         cells.write_text(text + "\n")
         done = ctl.run("--cells", cells, "cells")
@@ -557,6 +564,9 @@ def test_one_fleet_is_the_only_cell(ctl, tmp_path):
     cells.write_text("c2 http://127.0.0.1:1\n")
     why = "connect: GET http://127.0.0.1:1/admin/v1/cell failed: 127.0.0.1:1: "
     assert re.search(re.escape(why) + r".*\w$", ctl.run("--cells", cells, "cells").stdout.rstrip()), "it is not cut"
+    assert ctl.run("--cells", cells, "cell-map", "organisations", "--out", made).returncode == 3
+    assert made.read_text() == f"{org} cell_\n", "a good map stays"
+    assert not [one for one in tmp_path.iterdir() if one.name.endswith(".new")]
     # Without a file the admin port is asked, which knows its own cell here; a map wants all of them.
     assert [(one["cell"], one["url"]) for one in ctl.json("cells")["items"]] == [("", None)]
     assert [one["id"] for one in ctl.json("org-find", "acme")["items"]] == [org]

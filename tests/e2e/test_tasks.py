@@ -262,9 +262,14 @@ def test_a_second_cell_stands_beside_the_first(vedette, postgres, on_path, tmp_p
         vedette ctl --json org-find acme
         kill -TERM $(jobs -pr)
         wait
-    """
-    said = run_beside(page, script, tmp_path)
+        set +e
+    """ + page.sample("maps")
+    with pytest.raises(AssertionError, match="Failed to connect"):
+        run_beside(page, script, tmp_path)
+    said = (tmp_path / "out").read_text()
     assert '"cell": "c2"' in said
+    # They were made again when the new cell did not answer any more: the good ones stay.
+    assert sorted(path.name for path in maps.iterdir()) == ["cells.map", "organisations.map", "prefixes.map"]
     assert (maps / "cells.map").read_text() == "- cell_\nc2 cell_c2\n"
     assert "vd_live_c2_ cell_c2" in (maps / "prefixes.map").read_text()
     assert page.samples() == {"second", "name", "maps"}
