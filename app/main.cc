@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -554,6 +556,18 @@ void AddVersion(CLI::App& app, CommandLine* line) {
   });
 }
 
+// What was printed is written by now, or the command has not done what it was for: a key that is
+// shown once would be lost behind a 0. The sentence is the one of fmt::print, which finds a long
+// text's failure by itself.
+int WithOutput(int status) {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (status != kDone || written) return status;
+  // What failed before has left no reason.
+  const std::string reason = errno == 0 ? "" : fmt::format(": {}", std::strerror(errno));
+  throw std::runtime_error("cannot write to file" + reason);
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "vedette watches rows: it checks them on a schedule, records what changed and sends signed "
@@ -583,9 +597,9 @@ int Main(int argc, char** argv) {
       fmt::print(stderr, "vedette: {}\nRun with --help for more information.\n", unknown);
       return kWrongUse;
     }
-    return app.exit(error) == 0 ? kDone : kWrongUse;
+    return app.exit(error) == 0 ? WithOutput(kDone) : kWrongUse;
   }
-  return line.status;
+  return WithOutput(line.status);
 }
 
 }  // namespace

@@ -381,7 +381,7 @@ void Ctl::Impl::Print(const CtlCommand& command, const JsonClient::Answer& answe
   } else {
     text = ForPeople(answer.body, command.columns);
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  fmt::print("{}", text);
 }
 
 Ctl::Ctl() : impl_(std::make_unique<Impl>()) {}

@@ -20,11 +20,11 @@ class Ctl:
         self.vedette = vedette
         self.used = set()
 
-    def run(self, *arguments, **environment):
+    def run(self, *arguments, stdout=subprocess.PIPE, **environment):
         env = clean_environment({"VEDETTE_ADMIN_URL": self.vedette.admin, "VEDETTE_ADMIN_TOKEN": ADMIN_TOKEN,
                                  **environment})
-        return subprocess.run([self.vedette.binary, "ctl", *map(str, arguments)], env=env, capture_output=True,
-                              text=True, timeout=60)
+        return subprocess.run([self.vedette.binary, "ctl", *map(str, arguments)], env=env, stdout=stdout,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
 
     def text(self, *arguments):
         self.used.add(arguments[0])
@@ -571,6 +571,15 @@ def test_one_fleet_is_the_only_cell(ctl, tmp_path):
     assert [(one["cell"], one["url"]) for one in ctl.json("cells")["items"]] == [("", None)]
     assert [one["id"] for one in ctl.json("org-find", "acme")["items"]] == [org]
     assert "VEDETTE_CELLS_FILE" in ctl.run("cell-map", "cells").stderr
+
+
+def test_what_could_not_be_printed_is_not_done(ctl):
+    org = ctl.json("org-create", "Acme")["id"]
+    for arguments in (("audit",), ("metrics",), ("statement", org), ("key-create", org, "a"), ("--json", "orgs"), ("--help",)):
+        with open("/dev/full", "w") as full:
+            done = ctl.run(*arguments, stdout=full)
+        assert done.returncode == 1, arguments
+        assert re.fullmatch("vedette: cannot write to file(: No space left on device)?\n", done.stderr), (arguments, done.stderr)
 
 
 def test_the_token_can_stand_in_a_file(ctl, tmp_path):
