@@ -249,7 +249,10 @@ void HttpConnection::Dispatch() {
   auto exchange = std::make_shared<HttpExchange>(host_.mailbox(), weak_from_this(), ++sequence_,
                                                  std::move(parser_->request()));
   if (body_ == BodyState::kUnasked) {
+    // A refusal of the body carries the request's id, too.
     parser_->request() = ServerRequest();
+    parser_->request().headers.emplace_back("x-request-id",
+                                            exchange->request().Header("x-request-id"));
   } else {
     parser_.reset();
   }
@@ -579,7 +582,9 @@ void AppendHex(std::string& out, std::size_t n) {
 void HttpConnection::Refuse(const RequestRefusal& refusal) {
   after_ = AfterAnswering::kClose;
   answer_ = AnswerState::kWhole;
-  std::vector<std::pair<std::string, std::string>> headers{{"Content-Type", "application/json"}};
+  const std::string id = RequestIdOf(parser_ ? parser_->request() : ServerRequest());
+  std::vector<std::pair<std::string, std::string>> headers{{"X-Request-Id", id},
+                                                           {"Content-Type", "application/json"}};
   if (refusal.status == 503) {
     headers.emplace_back("Retry-After", "5");
   }
@@ -588,7 +593,8 @@ void HttpConnection::Refuse(const RequestRefusal& refusal) {
   out_body_ = R"({"error":")" + refusal.code + R"(","message":")" + refusal.message + R"("})";
   out_head_ += "Content-Length: " + std::to_string(out_body_.size()) + "\r\n\r\n";
   host_.SetIdle(*this, false);
-  host_.log().Debug("request refused", {{"status", refusal.status},
+  host_.log().Debug("request refused", {{"request", id},
+                                        {"status", refusal.status},
                                         {"code", refusal.code},
                                         {"remote", std::string_view(remote_address_)}});
   ++sequence_;
@@ -714,7 +720,7 @@ void HttpConnection::EndStream(std::uint64_t sequence) {
   WriteOut(&HttpConnection::AfterAnswer);
 }
 
-void HttpConnection::Abandon(std::uint64_t sequence) {
+void HttpConnection::Abandon(std::uint64_t sequence, const std::string& request_id) {
   if (!Answers(sequence)) {
     return;
   }
@@ -722,10 +728,10 @@ void HttpConnection::Abandon(std::uint64_t sequence) {
     Close();  // a cut answer must not look like a whole one
     return;
   }
-  host_.log().Error("a request was dropped without an answer");
+  host_.log().Error("a request was dropped without an answer", {{"request", request_id}});
   Answer(sequence,
          {500,
-          {{"Content-Type", "application/json"}},
+          {{"X-Request-Id", request_id}, {"Content-Type", "application/json"}},
           R"({"error":"internal_error","message":"The request was not answered."})"},
          {});
 }

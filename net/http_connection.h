@@ -80,7 +80,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
                    const std::vector<std::pair<std::string, std::string>>& headers);
   void WritePiece(std::uint64_t sequence, std::string piece, std::function<void(bool)> then);
   void EndStream(std::uint64_t sequence);
-  void Abandon(std::uint64_t sequence);
+  void Abandon(std::uint64_t sequence, const std::string& request_id);
   // Exchange::WhenGone.
   void Watch(std::uint64_t sequence, std::function<void()> then);
 

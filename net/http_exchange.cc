@@ -25,9 +25,9 @@ HttpExchange::~HttpExchange() {
   if (state_ == State::kAnswered) {
     return;
   }
-  mailbox_->Post([connection = connection_, sequence = sequence_] {
+  mailbox_->Post([connection = connection_, sequence = sequence_, id = RequestIdOf(request_)] {
     if (const auto c = connection.lock()) {
-      c->Abandon(sequence);
+      c->Abandon(sequence, id);
     }
   });
 }

@@ -18,6 +18,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/text.h"
+#include "base/uuid.h"
 #include "config/server_config.h"
 #include "net/http_connection.h"
 
@@ -370,6 +371,16 @@ std::string HttpServer::address() const {
 
 namespace {
 
+constexpr std::size_t kRequestIdCharsMax = 128;
+
+bool IsSane(std::string_view id) {
+  if (id.empty() || id.size() > kRequestIdCharsMax) return false;
+  return std::all_of(id.begin(), id.end(), [](char c) {
+    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) || c == '-' || c == '_' || c == '.' ||
+           c == ':';
+  });
+}
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -383,6 +394,11 @@ std::string_view ServerRequest::Header(std::string_view name) const {
   const auto found = std::find_if(headers.begin(), headers.end(),
                                   [&](const auto& header) { return header.first == name; });
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string RequestIdOf(const ServerRequest& request) {
+  const std::string_view given = request.Header("x-request-id");
+  return IsSane(given) ? std::string(given) : base::Uuid::V4().ToString();
 }
 
 std::string PercentDecode(std::string_view text, bool plus_is_space) {

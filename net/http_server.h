@@ -34,6 +34,11 @@ struct ServerRequest {
   std::string_view Header(std::string_view name) const;
 };
 
+// The id by which a request is found in the log, and which its answer carries as X-Request-Id: the
+// client's own, where it is at most 128 letters, digits and "-_.:", else a random UUID. So nothing
+// that a client sends can forge a line of the log.
+std::string RequestIdOf(const ServerRequest& request);
+
 struct ServerResponse {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers;  // Content-Length and Date are added

@@ -6,29 +6,9 @@
 
 #include "api/kit/reply.h"
 #include "base/assert.h"
-#include "base/text.h"
 #include "base/uuid.h"
 
 namespace vedette::rest {
-namespace {
-
-constexpr std::size_t kRequestIdCharsMax = 128;
-
-bool IsSane(std::string_view id) {
-  if (id.empty() || id.size() > kRequestIdCharsMax) return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return base::IsAsciiDigit(c) || base::IsAsciiLetter(c) || c == '-' || c == '_' || c == '.' ||
-           c == ':';
-  });
-}
-
-}  // namespace
-
-std::string RequestIdOf(const net::ServerRequest& request) {
-  const std::string_view given = request.Header("x-request-id");
-  return IsSane(given) ? std::string(given) : base::Uuid::V4().ToString();
-}
-
 namespace {
 
 // Before the pattern in the label of a parked request. Without the port's name: how long it took
@@ -61,7 +41,7 @@ Answer::Answer(const Port& port, std::shared_ptr<net::Exchange> exchange, std::s
     : port_(port),
       exchange_(std::move(exchange)),
       pattern_(pattern.empty() ? port.no_route : pattern),
-      request_id_(RequestIdOf(exchange_->request())),
+      request_id_(net::RequestIdOf(exchange_->request())),
       began_at_(port.clock.SinceBoot()),
       headers_(port.headers) {
   headers_.emplace_back("X-Request-Id", request_id_);

@@ -97,11 +97,6 @@ class Answer {
   State state_ = State::kOpen;
 };
 
-// The id by which a request is found in the log, and which its answer carries as X-Request-Id: the
-// client's own, where it is at most 128 letters, digits and "-_.:", else a random UUID. So nothing
-// that a client sends can forge a line of the log.
-std::string RequestIdOf(const net::ServerRequest& request);
-
 // Takes what is pending of the request's body, waiting at most `wait_max` in sum for bytes of its
 // budget, and runs `then` on the server's thread, or at once where nothing is pending. Otherwise
 // the answer is a 503, or the client is gone.

@@ -104,7 +104,7 @@ class GatedService final : public net::HttpService {
     if (ready_()) return inner_.Handle(std::move(exchange));
     // Why stands in the log and on the health port alone: a reason may name the database's host and
     // user, and anybody may ask here.
-    const rest::Header id{"X-Request-Id", rest::RequestIdOf(exchange->request())};
+    const rest::Header id{"X-Request-Id", net::RequestIdOf(exchange->request())};
     exchange->Send(rest::ToResponse(
         rest::Unavailable("the service is starting: send the request again"), {id}));
   }

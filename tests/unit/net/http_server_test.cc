@@ -346,6 +346,31 @@ TEST(HttpServer, RefusesAnExpectationItDoesNotKnow) {
 
 // ---------------------------------------------------------------- limits (G11)
 
+TEST(HttpServer, WhatItAnswersItselfCarriesARequestIdToo) {
+  Running s([](auto exchange) {
+    if (exchange->request().path == "/dropped") return;
+    exchange->Gather({}, [exchange](Gathered) {});
+  });
+  const std::string own = "X-Request-Id: mine\r\n";
+  const std::string its = "\r\nX-Request-Id: mine\r\n";
+  EXPECT_THAT(s.Talk("GET / HTTP/1.1\r\n" + own + "\r\n"),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr(its)));
+  EXPECT_THAT(s.Talk("GET / HTTP/1.1\r\n" + own + "Expect: tea\r\n" + std::string(kClose)),
+              AllOf(StartsWith("HTTP/1.1 417 "), HasSubstr(its)));
+  EXPECT_THAT(s.Talk("POST / HTTP/1.1\r\nHost: a\r\n" + own +
+                     "Transfer-Encoding: chunked\r\n\r\nno number\r\n"),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr(its)));
+  EXPECT_THAT(s.Talk("GET /dropped HTTP/1.1\r\n" + own + std::string(kClose)),
+              AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr(its)));
+  EXPECT_THAT(
+      s.Talk("GET / HTTP/1.1\r\nX-Request-Id: not/sane\r\n\r\n"),
+      AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("X-Request-Id: "), Not(HasSubstr("sane"))));
+  EXPECT_THAT(s.Talk("GET /\1 HTTP/1.1\r\n" + own + std::string(kClose)),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("X-Request-Id: ")));
+  EXPECT_THAT(s.Talk("GET /" + std::string(20000, 'x')),
+              AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("X-Request-Id: ")));
+}
+
 TEST(HttpServerLimits, AHeaderOverTheLimitIsA431) {
   Running s;
   const std::string long_value(10000, 'x');

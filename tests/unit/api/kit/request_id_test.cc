@@ -10,7 +10,7 @@ namespace {
 std::string IdFor(const std::string& given) {
   net::ServerRequest request;
   request.headers = {{"x-request-id", given}};
-  return RequestIdOf(request);
+  return net::RequestIdOf(request);
 }
 
 TEST(RequestId, IsTheClientsOwnWhereThatIsSane) {
