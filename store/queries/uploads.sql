@@ -1,10 +1,9 @@
 -- fragment: upload_scheduled
--- Whether a schedule, or the workflow that it runs, names the upload u: that keeps the file beyond its time. An
--- organisation has few schedules.
-exists (select from workflow_schedule s
-        join workflow w on w.id = s.workflow_id and w.deleted_at is null
-        where s.org_id = u.org_id
-          and position(u.id::text in lower(concat(s.specs_override::text, w.definition::text))) > 0)
+-- Whether a schedule, or the workflow that it runs, names the upload u: that keeps the file beyond its time.
+(exists (select from workflow_schedule s join workflow w on w.id = s.workflow_id
+         where s.upload_id = u.id and s.org_id = u.org_id and w.deleted_at is null)
+ or exists (select from workflow w join workflow_schedule s on s.workflow_id = w.id
+            where w.upload_id = u.id and w.org_id = u.org_id and w.deleted_at is null))
 
 -- name: upload_insert
 insert into upload (id, org_id, columns, expires_at)

@@ -20,6 +20,8 @@
 #include "store/fleet/maintenance.h"
 #include "store/jobs/scheduled_runs.h"
 #include "store/monitors/uploads.h"
+#include "store/queries.h"
+#include "store/schema.h"
 #include "tests/store/support/tenant_runs.h"
 
 namespace vedette::test {
@@ -558,6 +560,78 @@ TEST_F(ApiWorkflowSchedules, AFileThatAScheduleNamesIsKeptAndReadAtEachSlot) {
   };
   EXPECT_FALSE(room(1)) << "what is kept beyond its time takes room";
   EXPECT_TRUE(room(2));
+}
+
+TEST_F(ApiWorkflowSchedules, AFileThatTheWorkflowOfAScheduleNamesIsKeptUntilItNamesAnother) {
+  const auto reading = [&](const std::string& file) {
+    return Chain({Block("read_csv", {{"resource_handle_id", file}}), Block("dedupe")});
+  };
+  const std::string first = Upload("n\n1\n");
+  const std::string second = Upload("n\n2\n");
+  const std::string reads = NewWorkflow(reading(first));
+  const Json daily{{"name", "Daily"}, {"cron", Daily()}};
+  ASSERT_EQ(Ask("POST", "/workflows/" + reads + "/schedules", daily).status, 200);
+  const auto named = [&] { return Sql("select id from upload"); };
+  Sql("update upload set expires_at = now() - interval '1 second' where id = '" + first + "'");
+  EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 0);
+  ASSERT_EQ(Ask("POST", "/workflows/update_workflow?workflow_id=" + reads,
+                Json{{"workflow_definition", reading(second)}})
+                .status,
+            200);
+  Sql("update upload set expires_at = now() - interval '1 second'");
+  EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 1);
+  EXPECT_EQ(named(), second);
+  EXPECT_EQ(Ask("POST", "/workflows/delete_workflow?workflow_id=" + reads).status, 200);
+  EXPECT_EQ(store::DeleteExpiredUploads(session, 10), 1) << "nothing runs that reads it";
+}
+
+TEST_F(ApiWorkflowSchedules, TheMigrationFindsTheFilesThatAreNamedAlready) {
+  const std::string of_workflow = Upload("n\n1\n");
+  const std::string of_schedule = Upload("n\n2\n");
+  const std::string reads = NewWorkflow(
+      Chain({Block("read_csv", {{"resource_handle_id", of_workflow}}), Block("dedupe")}));
+  const Json daily{{"name", "Daily"},
+                   {"cron", Daily()},
+                   {"specs_override", {{"resource_handle_id", of_schedule}}}};
+  ASSERT_EQ(Ask("POST", "/workflows/" + reads + "/schedules", daily).status, 200);
+  database.Sql("drop function workflow_upload_set cascade");
+  database.Sql("drop function upload_named cascade");
+  database.Sql("alter table workflow drop column upload_id");
+  for (const store::Migration& migration : store::Migrations()) {
+    if (migration.file.starts_with("0033")) database.Sql(std::string(migration.text));
+  }
+  EXPECT_EQ(Sql("select upload_id from workflow where upload_id is not null"), of_workflow);
+  EXPECT_EQ(Sql("select upload_id from workflow_schedule"), of_schedule);
+}
+
+// Expired files of all organisations are looked at together, and a part of a file takes a look at
+// its organisation's.
+TEST_F(ApiWorkflowSchedules, G10_NoDefinitionIsReadToTellWhetherASchedulesFileIsKept) {
+  pqxx::connection connection(database.url());
+  const auto pages = [&](const std::string& statement, const std::string& value) {
+    pqxx::work tx(connection);
+    tx.exec("prepare " + statement + " as " + std::string(store::QueryText(statement)));
+    const auto text = tx.exec("explain (analyze, buffers, format json) execute " + statement +
+                              "('" + value + "')")[0][0]
+                          .as<std::string>();
+    const Json plan = base::ParseJsonOrThrow(text)[0]["Plan"];
+    return plan.value("Shared Hit Blocks", 0) + plan.value("Shared Read Blocks", 0);
+  };
+  const std::string org = "'" + acme.org_id + "'";
+  Sql("insert into upload (id, org_id, expires_at, finished_at) select gen_random_uuid(), " + org +
+      ", now() - interval '1 hour', now() from generate_series(1, 20)");
+  Sql("insert into workflow (id, org_id, name, description, definition, caller_kind, caller_id) "
+      "select gen_random_uuid(), " +
+      org +
+      ", 'w', '', json_build_object('a', (select string_agg(md5((i * 10000 + k)::text), '') from "
+      "generate_series(1, 4000) k)), 0, gen_random_uuid() from generate_series(1, 10) i");
+  Sql("insert into workflow_schedule (id, org_id, workflow_id, name, frequency, frequency_s, "
+      "anchor_at, is_active, overlap, catch_up_s, caller_kind, caller_id, next_at, look_at) select "
+      "gen_random_uuid(), org_id, id, 's', '1d', 86400, now(), true, 0, 3600, 0, "
+      "gen_random_uuid(), now(), now() from workflow");
+  // A definition takes sixteen pages.
+  EXPECT_LT(pages("upload_unused", acme.org_id), 200);
+  EXPECT_LT(pages("upload_delete_expired", "10"), 800);
 }
 
 TEST_F(ApiWorkflowSchedules, AChangeOfTheTimesLeavesADueSlotDue) {
