@@ -9,6 +9,7 @@
 #include "api/kit/cursor.h"
 #include "api/kit/query_reader.h"
 #include "api/kit/reply.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "domain/job/job.h"
 #include "domain/money/money.h"
@@ -23,20 +24,35 @@ using Format = LedgerQuery::Format;
 // What a day can have at most: bookings, each tier, each kind of job, and jobs that are forgotten.
 constexpr int kLinesOfADayMax = 32;
 
-CursorOf LedgerOf(const store::Scope& scope) {
-  return {'l', scope.team_id ? *scope.team_id : scope.org_id.value_or(base::Uuid{})};
+struct Times {
+  std::optional<base::Timestamp> since;  // empty: from the first line on
+  std::optional<base::Timestamp> until;  // empty: up to now
+};
+
+// A place holds the total up to it, which is wrong in any other time: a cursor is of the account
+// and of the times that were asked for.
+CursorOf LedgerOf(const store::Scope& scope, const Times& times) {
+  const auto number = [](const std::optional<base::Timestamp>& time) {
+    return time ? std::to_string(time->time_since_epoch().count()) : std::string("-");
+  };
+  const base::Uuid account = scope.team_id ? *scope.team_id : scope.org_id.value_or(base::Uuid{});
+  const std::string digest =
+      base::Sha256(account.ToString() + number(times.since) + "/", number(times.until));
+  CursorOf list{'l'};
+  std::copy_n(digest.begin(), list.bound_to.bytes.size(), list.bound_to.bytes.begin());
+  return list;
 }
 
 // A place is two numbers, which together are as long as an id.
-std::string CursorAfter(const store::Scope& scope, const store::LedgerPlace& place) {
+std::string CursorAfter(const CursorOf& list, const store::LedgerPlace& place) {
   const std::array<std::int64_t, 2> numbers{place.entry, place.total_mc};
   base::Uuid packed;
   static_assert(sizeof numbers == sizeof packed.bytes);
   std::memcpy(packed.bytes.data(), numbers.data(), sizeof numbers);
-  return EncodeCursor(LedgerOf(scope), packed);
+  return EncodeCursor(list, packed);
 }
-std::optional<store::LedgerPlace> ReadCursor(const store::Scope& scope, std::string_view cursor) {
-  const auto packed = DecodeIdCursor(LedgerOf(scope), cursor);
+std::optional<store::LedgerPlace> ReadCursor(const CursorOf& list, std::string_view cursor) {
+  const auto packed = DecodeIdCursor(list, cursor);
   if (!packed) return std::nullopt;
   std::array<std::int64_t, 2> numbers{};
   std::memcpy(numbers.data(), packed->bytes.data(), sizeof numbers);
@@ -56,10 +72,6 @@ std::optional<base::Timestamp> ReadTime(QueryReader* input, std::string_view nam
   }
 }
 
-struct Times {
-  std::optional<base::Timestamp> since;  // empty: from the first line on
-  std::optional<base::Timestamp> until;  // empty: up to now
-};
 Times ReadTimes(QueryReader* input) {
   const Times given{ReadTime(input, "since"), ReadTime(input, "until")};
   const auto month = input->Text("month");
@@ -155,7 +167,11 @@ LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
   read.format =
       ReadChoice<Format>(&input, "format", {{{"json", Format::kJson}, {"csv", Format::kCsv}}});
   read.limit = input.Integer("limit", kLedgerLinesDefault, 1, kLedgerLinesMax);
-  input.Finish({"cursor"});
+  const auto cursor = input.Text("cursor");
+  input.Finish();
+  if (cursor && (read.by == By::kDay || read.format == Format::kCsv)) {
+    input.Refuse("cursor", "value_error", "By day, and as CSV, there are no pages to go on with");
+  }
   if (times.since && times.until && *times.since > *times.until) {
     input.Refuse("since", "value_error", "Input should not be after until");
   }
@@ -170,8 +186,9 @@ LedgerQuery ReadLedgerQuery(store::Session& session, const store::Scope& scope,
     input.Refuse("since", "value_error", "By day a time of at most 366 days can be asked for");
     problems.Check();
   }
-  if (const auto cursor = input.Text("cursor")) {
-    read.after = ReadCursor(scope, *cursor);
+  read.list = LedgerOf(scope, times);
+  if (cursor) {
+    read.after = ReadCursor(read.list, *cursor);
     if (!read.after) throw Refusal(InvalidCursor());
   }
   if (read.format == Format::kCsv) read.limit = kLedgerLinesMax;
@@ -195,8 +212,7 @@ Reply LedgerPage(store::Session& session, const LedgerQuery& query) {
   page["lines"] = std::move(shown);
   page["closing"] = domain::CreditsToJson(closing_mc);
   if (more) {
-    page["next_cursor"] =
-        CursorAfter(query.range.scope, {lines.back().entry.value_or(0), closing_mc});
+    page["next_cursor"] = CursorAfter(query.list, {lines.back().entry.value_or(0), closing_mc});
   }
   return JsonReply(200, page);
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "api/kit/cursor.h"
 #include "api/kit/list_stream.h"
 #include "api/kit/reply.h"
 #include "store/accounts/ledger.h"
@@ -20,6 +21,7 @@ struct LedgerQuery {
   By by = By::kEntry;
   Format format = Format::kJson;
   int limit = 0;
+  CursorOf list;  // that the pages' cursors are of
   std::optional<store::LedgerPlace> after;
 };
 

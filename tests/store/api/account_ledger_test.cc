@@ -103,6 +103,26 @@ TEST_F(ApiLedger, IsReadByPagesThatAddUp) {
   EXPECT_EQ(line["at"], "2026-10-01T10:00:00.000000Z");
 }
 
+TEST_F(ApiLedger, ACursorIsOfTheTimesThatItsPageWasAskedFor) {
+  Fill();
+  const auto goes_on = [&](const std::string& query, const Json& page) {
+    return Ask("GET",
+               "/credits/ledger?" + query + "&cursor=" + page["next_cursor"].get<std::string>());
+  };
+  const Json all = Ledger("limit=1");
+  const Json october = Ledger("limit=1&month=2026-10");
+  EXPECT_EQ(goes_on("limit=5", all).status, 200) << "pages may have other lengths";
+  EXPECT_EQ(goes_on("month=2026-10", october).body["opening"], 150);
+  EXPECT_EQ(goes_on("since=2026-10-01T00:00:00Z&until=2026-11-01T00:00:00Z", october).status, 200)
+      << "the same times in other words";
+  for (const char* other :
+       {"month=2020-01", "since=2026-10-01T00:00:00Z", "until=2026-10-01T00:00:00Z"}) {
+    EXPECT_EQ(goes_on(other, all).error(), "invalid_cursor") << other;
+    EXPECT_EQ(goes_on(other, october).error(), "invalid_cursor") << other;
+  }
+  EXPECT_EQ(goes_on("limit=5", october).error(), "invalid_cursor");
+}
+
 TEST_F(ApiLedger, AMonthHasItsLinesAndNoOthers) {
   Fill();
   const Json october = Ledger("month=2026-10");

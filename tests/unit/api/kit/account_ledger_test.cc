@@ -51,6 +51,8 @@ TEST_F(LedgerTest, AWrongQueryIsRefusedByNameBeforeTheDatabaseIsAsked) {
       {"limit=ten", "limit int_parsing"},
       {"days=3", "days extra_forbidden"},
       {"limit=%zz", "query query_parsing"},
+      {"by=day&cursor=x", "cursor value_error"},
+      {"format=csv&cursor=x", "cursor value_error"},
   };
   for (const auto& [query, wrong] : cases) EXPECT_EQ(Wrong(query), wrong) << query;
 }
