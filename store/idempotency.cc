@@ -66,10 +66,10 @@ void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& i
 }
 
 void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
-                      const base::Uuid& workflow_id) {
+                      const base::Uuid& workflow_id, const std::string& answer_json) {
   tx.Exec<"idempotency_insert">("org_id"_a = org_id, "key"_a = idempotency.key,
                                 "body_sha256"_a = Bytea(idempotency.body_sha256),
-                                "monitor_id"_a = std::nullopt, "answer"_a = "{}",
+                                "monitor_id"_a = std::nullopt, "answer"_a = answer_json,
                                 "row_count"_a = std::nullopt, "job_id"_a = std::nullopt,
                                 "workflow_id"_a = workflow_id);
 }

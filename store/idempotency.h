@@ -53,6 +53,6 @@ void StoreMonitorKey(Transaction& tx, const base::Uuid& org_id, const Idempotenc
 void StoreJobKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
                  const base::Uuid& job_id, const std::string& answer_json);
 void StoreWorkflowKey(Transaction& tx, const base::Uuid& org_id, const Idempotency& idempotency,
-                      const base::Uuid& workflow_id);
+                      const base::Uuid& workflow_id, const std::string& answer_json);
 
 }  // namespace vedette::store

@@ -1,5 +1,6 @@
 #include "store/workflows/workflows.h"
 
+#include "base/json.h"
 #include "domain/workflow/run_schedule.h"
 #include "store/audit.h"
 #include "store/idempotency.h"
@@ -18,10 +19,27 @@ Workflow ReadWorkflow(Columns& in) {
   return w;
 }
 
+constexpr std::string_view kDefinitionKey = "definition";
+
+// What idempotency_key.answer holds: nothing that a repetition says again, since what is written
+// there stays for its hours, whatever becomes of the workflow.
+std::string StoredAnswer(const NewWorkflow& workflow) {
+  base::Json answer = base::Json::object();
+  if (workflow.from_template) {
+    answer[kDefinitionKey] = base::ReadJsonCell(workflow.definition_json);
+  }
+  return base::DumpJson(answer);
+}
+
 WorkflowOutcome OutcomeOf(const KeyUse& use) {
   if (use.kind == KeyUse::Kind::kInProgress) return WorkflowKeyInUse{};
   if (use.kind == KeyUse::Kind::kOtherRequest || !use.workflow_id) return WorkflowKeyReused{};
-  return WorkflowCreated{*use.workflow_id};
+  WorkflowCreated first{*use.workflow_id};
+  const base::Json answer = base::ReadJsonCell(use.answer_json);
+  if (const auto given = answer.find(kDefinitionKey); given != answer.end()) {
+    first.definition_json = base::DumpJson(*given);
+  }
+  return first;
 }
 
 }  // namespace
@@ -45,7 +63,9 @@ WorkflowOutcome CreateWorkflow(Session& session, const NewWorkflow& workflow, in
         "definition"_a = w.definition_json, "caller_kind"_a = w.caller.kind,
         "caller_id"_a = w.caller.id, "on_behalf_of"_a = w.caller.on_behalf_of);
     if (made.empty()) return WorkflowIdTaken{};
-    if (w.idempotency) StoreWorkflowKey(tx, w.org_id, *w.idempotency, w.id);
+    if (w.idempotency) {
+      StoreWorkflowKey(tx, w.org_id, *w.idempotency, w.id, StoredAnswer(w));
+    }
     InsertAudit(tx, clock, audit);
     return WorkflowCreated{w.id};
   });

@@ -35,11 +35,14 @@ struct NewWorkflow {
   std::string name;
   std::string description;
   std::string definition_json;
+  bool from_template = false;  // the definition, which the request then does not say
   domain::Principal caller;
   std::optional<Idempotency> idempotency;
 };
 struct WorkflowCreated {
   base::Uuid id;  // an earlier request's, where the key is known
+  // What a template gave to the earlier request; the rest of its answer the request itself says.
+  std::optional<std::string> definition_json{};
 };
 struct WorkflowKeyInUse {};   // another request with this key has not finished
 struct WorkflowKeyReused {};  // the key stands for another request

@@ -85,7 +85,9 @@ rest::Handled ShowOne(const Call& call, const base::Uuid& id, store::Deleted del
   return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
-rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
+// `asked`: the request's own name, description and, unless a template gives it, definition.
+rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome,
+                      const store::NewWorkflow& asked) {
   if (std::holds_alternative<store::WorkflowKeyInUse>(outcome)) return KeyInUse();
   if (std::holds_alternative<store::WorkflowKeyReused>(outcome)) return KeyReused();
   if (std::holds_alternative<store::WorkflowIdTaken>(outcome)) {
@@ -96,9 +98,18 @@ rest::Handled Created(const Call& call, const store::WorkflowOutcome& outcome) {
                             fmt::format("your organisation may keep {} workflows",
                                         call.parts.config.workflows.workflows_per_org_max));
   }
-  const base::Uuid id = std::get<store::WorkflowCreated>(outcome).id;
+  const auto& made = std::get<store::WorkflowCreated>(outcome);
+  auto workflow =
+      store::GetWorkflow(call.session(), call.caller.org_id, made.id, store::Deleted::kShown);
+  if (!workflow) return rest::NotFound("workflow");
   // A repetition is shown what was made, whatever has become of it.
-  return ShowOne(call, id, store::Deleted::kShown);
+  workflow->name = asked.name;
+  workflow->description = asked.description;
+  if (!asked.from_template) workflow->definition_json = asked.definition_json;
+  if (made.definition_json) workflow->definition_json = *made.definition_json;
+  workflow->updated_at = workflow->created_at;
+  workflow->last_run_at.reset();
+  return rest::JsonReply(200, WorkflowJson(*workflow));
 }
 
 // `further`: what else the caller reads of the query.
@@ -165,25 +176,26 @@ rest::Handled CreateWorkflow(Call& call) {
   reader.Finish();
   problems.Check();
   const auto key = ReadIdempotency(call, kCreateRoute);
-  if (begin.template_key) {
-    // A repetition gets the first answer, whatever has become of the template.
-    const auto known =
-        key ? store::FindWorkflowStart(call.session(), call.caller.org_id, *key) : std::nullopt;
-    if (known) return Created(call, *known);
-    auto definition = DefinitionOfTemplate(call, *begin.template_key);
-    begin.definition_json = std::move(definition);
-  }
   store::NewWorkflow workflow;
   workflow.id = id.value_or(base::Uuid::V7(call.parts.clock));
   workflow.org_id = call.caller.org_id;
   workflow.name = *name;
   workflow.description = description.value_or("");
-  workflow.definition_json = std::move(*begin.definition_json);
+  workflow.from_template = begin.template_key.has_value();
   workflow.caller = call.caller.principal;
   workflow.idempotency = key;
-  return Created(call, store::CreateWorkflow(call.session(), workflow,
+  if (begin.template_key) {
+    // A repetition gets the first answer, whatever has become of the template.
+    const auto known =
+        key ? store::FindWorkflowStart(call.session(), call.caller.org_id, *key) : std::nullopt;
+    if (known) return Created(call, *known, workflow);
+    begin.definition_json = DefinitionOfTemplate(call, *begin.template_key);
+  }
+  workflow.definition_json = std::move(*begin.definition_json);
+  const auto outcome = store::CreateWorkflow(call.session(), workflow,
                                              call.parts.config.workflows.workflows_per_org_max,
-                                             call.parts.clock, AuditOf(call, "workflow.create")));
+                                             call.parts.clock, AuditOf(call, "workflow.create"));
+  return Created(call, outcome, workflow);
 }
 
 rest::Handled ListWorkflows(Call& call) {

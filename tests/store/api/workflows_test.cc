@@ -125,10 +125,19 @@ TEST_F(ApiWorkflows, AKeyMakesOneWorkflow) {
   EXPECT_EQ(Create({{"workflow_name", "other"}}, key).type(), "idempotency_key_reused");
   EXPECT_EQ(Ask("POST", "/find-email-async", One(), key).status, 422) << "one key, one request";
   EXPECT_EQ(Sql("select count(*) from workflow"), "1");
-  Ask("POST", "/workflows/delete_workflow?workflow_id=" + first.body["id"].get<std::string>());
+  const std::string of = "?workflow_id=" + first.body["id"].get<std::string>();
+  const Json change{
+      {"workflow_name", "renamed"},
+      {"workflow_description", "changed"},
+      {"workflow_definition", Chain({WebhookSource(), Block("dedupe"), Block("dedupe")})}};
+  ASSERT_EQ(Ask("POST", "/workflows/update_workflow" + of, change).status, 200);
+  EXPECT_EQ(Create({}, key).body, first.body) << "the first answer, not what became of it";
+  ASSERT_EQ(Ask("POST", "/workflows/run" + of, Json{{"webhook_payload", One()}}).status, 200);
+  ASSERT_EQ(Ask("POST", "/workflows/delete_workflow" + of).status, 200);
   const Reply again = Create({}, key);
-  EXPECT_EQ(again.status, 200) << "whatever has become of it: " << again.raw.body;
-  EXPECT_EQ(again.body["id"], first.body["id"]);
+  EXPECT_EQ(again.status, 200) << again.raw.body;
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(Sql("select answer from idempotency_key"), "{}") << "nothing that the body says";
 }
 
 TEST_F(ApiWorkflows, ADefinitionIsShownWithTheDigitsOfItsNumbers) {
