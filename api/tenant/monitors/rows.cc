@@ -28,19 +28,32 @@ struct PageQuery {
   int limit = 0;
   int after_position = -1;
   std::optional<store::RowChoice> choice;
-  std::optional<std::string> key_hash;  // of the one row that is asked for
+  std::vector<std::string> key_hashes;  // of the one row that is asked for
 };
 
-// The key that the query names by `key[column]=value`, one for each key column that has a value;
-// nothing where it names none.
-std::optional<std::string> ReadKey(const rest::QueryReader& query,
-                                   const std::vector<std::string>& key_columns) {
-  base::Json columns = base::Json::object();
+// The keys that the query may mean by `key[column]=value`, one for each key column that has a
+// value: with its values as texts, and where some of them are numbers, as a row shows what it was
+// given, with those as numbers. Nothing where it names none.
+std::vector<std::string> ReadKeys(const rest::QueryReader& query,
+                                  const std::vector<std::string>& key_columns) {
+  base::Json texts = base::Json::object();
+  base::Json numbers = base::Json::object();
   for (const std::string& column : key_columns) {
-    if (auto value = query.Text("key[" + column + "]")) columns[column] = std::move(*value);
+    auto value = query.Text("key[" + column + "]");
+    if (!value) continue;
+    base::Json number;
+    const auto error = base::ParseJson(*value, &number, {.keep_numbers = true});
+    const bool is_number = !error && (number.is_number() || base::NumberText(number));
+    texts[column] = std::move(*value);
+    numbers[column] = is_number ? std::move(number) : texts[column];
   }
-  if (columns.empty()) return std::nullopt;
-  return domain::SplitRow(columns, {.key_columns = key_columns}).key_hash;
+  std::vector<std::string> keys;
+  for (const base::Json* columns : {&texts, &numbers}) {
+    if (columns->empty()) continue;
+    auto key = domain::SplitRow(*columns, {.key_columns = key_columns}).key_hash;
+    if (keys.empty() || keys.front() != key) keys.push_back(std::move(key));
+  }
+  return keys;
 }
 
 PageQuery ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
@@ -53,7 +66,7 @@ PageQuery ReadPageQuery(const Call& call, const domain::Monitor& monitor) {
     if (page.choice) query.Refuse("failing", "value_error", "give stale or failing, not both");
     page.choice = store::RowChoice::kFailing;
   }
-  page.key_hash = ReadKey(query, monitor.key_columns);
+  page.key_hashes = ReadKeys(query, monitor.key_columns);
   query.Finish({"cursor"});
   problems.Check();
   if (const auto text = query.Text("cursor")) {
@@ -125,10 +138,13 @@ rest::Reply RowReply(const domain::Monitor& monitor, const domain::Row& row) {
   return {200, std::move(body)};
 }
 
-// The one row with this key, if it is of the choice, as a page.
-rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor, const std::string& key_hash,
-                     std::optional<store::RowChoice> choice) {
-  const auto id = store::FindRowByKey(call.session(), monitor.id, key_hash);
+// The one row with the first of these keys that there is, if it is of the choice, as a page.
+rest::Reply RowOfKey(const Call& call, const domain::Monitor& monitor,
+                     const std::vector<std::string>& keys, std::optional<store::RowChoice> choice) {
+  std::optional<base::Uuid> id;
+  for (auto key = keys.begin(); !id && key != keys.end(); ++key) {
+    id = store::FindRowByKey(call.session(), monitor.id, *key);
+  }
   auto row = id ? store::GetRow(call.session(), monitor.id, *id) : std::nullopt;
   if (row && choice) {
     const store::RowRange alone{row->position - 1, row->position};
@@ -172,7 +188,7 @@ rest::Handled ListRows(Call& call) {
   auto found = FindMonitor(call);
   const auto monitor = std::make_shared<const domain::Monitor>(std::move(found));
   const auto page = ReadPageQuery(call, *monitor);
-  if (page.key_hash) return RowOfKey(call, *monitor, *page.key_hash, page.choice);
+  if (!page.key_hashes.empty()) return RowOfKey(call, *monitor, page.key_hashes, page.choice);
   auto list = RowListParts(monitor, domain::RowJson::View::kPage, page.after_position);
   list.head = "{\"rows\":[";
   list.limit = page.limit;

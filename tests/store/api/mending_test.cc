@@ -96,6 +96,25 @@ TEST_F(ApiMending, ARowIsFoundAloneByItsIdAndByItsKey) {
   EXPECT_EQ(Ask("GET", "/monitors/" + id + "/rows/" + base::Uuid::V4().ToString()).status, 404);
 }
 
+TEST_F(ApiMending, ARowIsFoundByANumberAsItIsShown) {
+  const std::vector<std::string> numbers = {"1e2", "0.1000", "-0", "12345678901234567890.0"};
+  Json rows = Json::array();
+  for (const std::string& number : numbers) {
+    rows.push_back({{"domain", base::ReadJsonCell(number)}});
+  }
+  rows.push_back({{"domain", "2e2"}});
+  const std::string path = "/monitors/" + NewMonitor({{"rows", rows}}) + "/rows";
+  const auto found = [&](const std::string& key) {
+    return Ask("GET", path + "?key%5Bdomain%5D=" + key).raw.body;
+  };
+  for (const std::string& number : numbers) {
+    EXPECT_THAT(found(number), HasSubstr("\"subject\":{\"domain\":" + number + "}"));
+  }
+  EXPECT_THAT(found("100"), HasSubstr("\"subject\":{\"domain\":1e2}"));
+  EXPECT_THAT(found("2e2"), HasSubstr("\"subject\":{\"domain\":\"2e2\"}"));
+  EXPECT_EQ(found("200"), R"({"rows":[]})") << "a text is no number";
+}
+
 TEST_F(ApiMending, ARemovedRowIsGoneAndItsKeyCanBeAddedAgain) {
   const std::string id = NewMonitor();
   const std::string row = FirstRow(id);
