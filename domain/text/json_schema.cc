@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -34,14 +35,14 @@ constexpr std::array kTypes{
     TypeWords{"null", "none_type", "null"},
 };
 
-constexpr std::array<std::string_view, 20> kKnown{
+constexpr std::array<std::string_view, 21> kKnown{
     "type",          "required",    "additionalProperties",
     "properties",    "items",       "enum",
     "const",         "minimum",     "maximum",
     "minLength",     "maxLength",   "minItems",
     "maxItems",      "title",       "minProperties",
     "maxProperties", "description", "default",
-    "examples",      "$schema"};
+    "examples",      "$schema",     "uniqueItems"};
 
 bool IsWhole(const Json& value) {
   if (value.is_number_integer()) return true;
@@ -192,10 +193,20 @@ class Validator {
   void CheckArray(const Json& schema, Json* value) {
     CheckSize(schema, {"minItems", "maxItems", "too_short", "too_long", "Array", "item(s)"},
               value->size(), *value);
+    const Json* unique = Find(schema, "uniqueItems");
+    if (unique != nullptr && unique->get<bool>()) CheckUnique(*value);
     const Json* items = Find(schema, "items");
     if (items == nullptr) return;
     for (std::size_t i = 0; i < value->size(); ++i) {
       ApplySchema(*items, LocOf(loc_, i), &(*value)[i], faults_);
+    }
+  }
+
+  void CheckUnique(const Json& array) {
+    std::set<std::string> texts;
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      if (texts.insert(base::DumpJson(array[i])).second) continue;
+      faults_->push_back({LocOf(loc_, i), "duplicate", "It is there already", array[i]});
     }
   }
 

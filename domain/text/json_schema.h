@@ -9,9 +9,9 @@
 // configured with. Pure.
 //
 // Keywords: type, required, additionalProperties (false or a schema), properties, items, enum,
-// const, minimum, maximum, minLength, maxLength (in characters), minItems, maxItems, minProperties,
-// maxProperties. title, description, default and examples annotate; `default` is also filled in
-// where a member is absent. Nothing else is known: UnknownKeywords finds it.
+// const, minimum, maximum, minLength, maxLength (in characters), minItems, maxItems, uniqueItems,
+// minProperties, maxProperties. title, description, default and examples annotate; `default` is
+// also filled in where a member is absent. Nothing else is known: UnknownKeywords finds it.
 namespace vedette::domain {
 
 // A fault of a value, as one item of a 422 says it.

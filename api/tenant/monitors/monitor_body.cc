@@ -331,7 +331,7 @@ std::vector<std::string> ReadTags(rest::BodyReader* reader, rest::Problems* prob
       tags.push_back(tag);
     }
   }
-  if (tags.size() > kMax) {
+  if (texts->size() > kMax) {
     problems->Add(rest::BodyReader::Loc("tags"), "too_long",
                   fmt::format("List should have at most {} items", kMax), nullptr,
                   {{"max_length", kMax}});

@@ -19,7 +19,7 @@ constexpr std::string_view kSchema = R"({
   "type": "object", "additionalProperties": false, "required": ["name", "key_columns", "struct"],
   "properties": {
     "name": {"type": "string", "minLength": 1, "maxLength": 200},
-    "key_columns": {"type": "array", "minItems": 1, "maxItems": 64,
+    "key_columns": {"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true,
       "items": {"type": "string", "minLength": 1, "maxLength": 200},
       "description": "The columns that name a row's subject; no two rows have the same values in them."},
     "struct": {"type": "object", "minProperties": 1, "maxProperties": 64,
@@ -70,10 +70,6 @@ std::optional<SpecFault> Validate(const Json& specs) {
     const Json at = Json::array({"key_columns", i});
     if (specs.at("struct").contains(name)) {
       return SpecFault{at, "column_conflict", "The column is a key column and a watched field"};
-    }
-    if (std::find(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(i), name) !=
-        keys.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return SpecFault{at, "duplicate", "The column is named twice"};
     }
   }
   if (auto fault = ValidateFields(specs.at("struct"))) return fault;

@@ -36,6 +36,8 @@ TEST_F(ApiTags, AreGivenChangedAndShown) {
   EXPECT_EQ(Ask("POST", path + "/update", Json{{"name", "n"}}).body["tags"].size(), 2U);
   EXPECT_EQ(Ask("POST", path + "/update", Json{{"tags", {"us"}}}).body["tags"], (Json{"us"}));
   EXPECT_EQ(Ask("POST", path + "/update", Json{{"tags", nullptr}}).body["tags"], Json::array());
+  const Json many(std::vector<std::string>(21, "eu"));
+  EXPECT_EQ(Ask("POST", path + "/update", Json{{"tags", many}}).status, 422);
   EXPECT_EQ(Ask("GET", "/monitors?tag=us").body["monitors"], Json::array());
 }
 

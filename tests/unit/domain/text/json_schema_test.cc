@@ -53,6 +53,8 @@ TEST(JsonSchema, EachKeywordHasItsTypeOfFault) {
            {R"({"maxLength": 2})", "\"äö\"", ""},
            {R"({"minItems": 1})", "[]", "too_short"},
            {R"({"maxItems": 1})", "[1, 2]", "too_long"},
+           {R"({"uniqueItems": true})", R"(["a", "b", "a", "a"])", "duplicate duplicate"},
+           {R"({"uniqueItems": true})", R"(["1", 1])", ""},
            {R"({"minProperties": 1})", "{}", "too_short"},
            {R"({"maxProperties": 0})", R"({"a": 1})", "too_long"},
            {R"({"items": {"type": "string"}})", "[1, \"a\", 2]", "string_type string_type"},
