@@ -1,6 +1,9 @@
 // The rows of a monitor as a file, with what is known of them now.
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "api/kit/ledger.h"
 #include "api/kit/query_reader.h"
@@ -42,7 +45,12 @@ class ExportWriter {
   void WriteHeader(std::string* text) const {
     std::vector<std::string> columns = monitor_.key_columns;
     for (const auto& [field, description] : watched_.items()) columns.push_back(field);
-    columns.insert(columns.end(), std::begin(kOwnColumns), std::end(kOwnColumns));
+    // No name stands twice, so that the file can be uploaded.
+    for (const std::string_view own : kOwnColumns) {
+      std::string column(own);
+      while (std::find(columns.begin(), columns.end(), column) != columns.end()) column += '_';
+      columns.push_back(std::move(column));
+    }
     domain::AppendCsvHeader(columns, domain::Formulas::kDefused, text);
   }
 

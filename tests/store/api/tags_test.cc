@@ -146,6 +146,17 @@ TEST_F(ApiTags, TheFileHasEveryRowWithItsPresentValues) {
   EXPECT_THAT(file.raw.body, HasSubstr("b.example,,\"Two, \"\"quoted\"\"\","));
 }
 
+TEST_F(ApiTags, NoColumnOfTheFileHasTheNameOfAnother) {
+  Json body = GoodBody();
+  body["key_columns"] = {"row_id"};
+  body["struct"] = {{"context", "css:.price"}, {"context_", "css:h1"}};
+  body["rows"] = {{{"row_id", "a"}}};
+  const std::string id = Ask("POST", "/monitors", body).body["id"];
+  EXPECT_THAT(Ask("GET", "/monitors/" + id + "/export.csv").raw.body,
+              testing::StartsWith(
+                  "row_id,context,context_,row_id_,is_active,failing,last_run_at,context__\r\n"));
+}
+
 TEST_F(ApiTags, AFileOfManyRowsComesInPieces) {
   const std::string id = NewMonitor();
   Sql("insert into monitor_row (monitor_id, position, id, org_id, key_hash, subject, baseline) "
