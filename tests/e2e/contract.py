@@ -92,6 +92,25 @@ def strict(binary, cluster, tmp_path):
         postgres.close()
 
 
+def inlined(schema, name, is_alternative=False):
+    """What stands in a schema without a name of its own: the name that generators make of its place, and whether it is, or is in,
+    one of several alternatives, which they read twice."""
+    is_alternative |= isinstance(schema.get("type"), list)
+    places = [(child, name + "".join(word.capitalize() for word in key.split("_")), False)
+              for key, child in schema.get("properties", {}).items()]
+    places += [(schema[key], name + end, False) for key, end in (("items", "Item"), ("additionalProperties", "AdditionalProperty"))
+               if isinstance(schema.get(key), dict)]
+    places += [(child, f"{name}Type{n}", True) for key in ("anyOf", "oneOf") for n, child in enumerate(schema.get(key, []))]
+    for child, its_name, chosen in places:
+        if "$ref" in child:
+            continue
+        if {"enum", "properties"} & set(child) or isinstance(child.get("additionalProperties"), dict):
+            yield its_name, is_alternative or chosen
+        yield from inlined(child, its_name, is_alternative or chosen)
+    for part in schema.get("allOf", []):
+        yield from inlined(part, name, is_alternative)
+
+
 def operations():
     """{operationId: (METHOD, path, operation)} of those that need a key."""
     document = json.loads(DOCUMENT.read_text())

@@ -16,7 +16,7 @@ import psycopg2
 import pytest
 
 from conftest import ENCRYPTION_KEY, MIGRATED, ROOT, call, wait_until
-from contract import BODY_BYTES_MAX, DOCUMENT, npm_tool, operations, prism, strict
+from contract import BODY_BYTES_MAX, DOCUMENT, inlined, npm_tool, operations, prism, strict
 
 
 def test_the_document_passes_redocly(npm_tool):
@@ -73,31 +73,36 @@ def test_what_generators_of_clients_make_of_it_is_what_is_meant():
     assert list(closed(document, "")) == []
 
 
-def inlined(schema, name, is_alternative=False):
-    """What stands in a schema without a name of its own: the name that generators make of its place, and whether it is, or is in,
-    one of several alternatives, which they read twice."""
-    is_alternative |= isinstance(schema.get("type"), list)
-    places = [(child, name + "".join(word.capitalize() for word in key.split("_")), False)
-              for key, child in schema.get("properties", {}).items()]
-    places += [(schema[key], name + end, False) for key, end in (("items", "Item"), ("additionalProperties", "AdditionalProperty"))
-               if isinstance(schema.get(key), dict)]
-    places += [(child, f"{name}Type{n}", True) for key in ("anyOf", "oneOf") for n, child in enumerate(schema.get(key, []))]
-    for child, its_name, chosen in places:
-        if "$ref" in child:
-            continue
-        if {"enum", "properties"} & set(child) or isinstance(child.get("additionalProperties"), dict):
-            yield its_name, is_alternative or chosen
-        yield from inlined(child, its_name, is_alternative or chosen)
-    for part in schema.get("allOf", []):
-        yield from inlined(part, name, is_alternative)
-
-
 def test_what_stands_inline_gets_a_name_that_is_free_from_generators():
     schemas = json.loads(DOCUMENT.read_text())["components"]["schemas"]
     found = [one for name, schema in schemas.items() for one in inlined(schema, name)]
     names = [*schemas, *(name for name, _ in found)]
     assert {name for name in names if names.count(name) > 1} == set(), "a component, or something else, has the name"
     assert [name for name, is_alternative in found if is_alternative] == [], "make it a component"
+
+
+def test_every_object_that_a_client_sends_says_whether_it_may_have_more():
+    document = json.loads(DOCUMENT.read_text())
+    schemas = document["components"]["schemas"]
+
+    def silent(node, path):
+        if "$ref" in node:
+            path = node["$ref"].rsplit("/", 1)[-1]
+            node = schemas[path]
+        if "properties" in node and "additionalProperties" not in node:
+            yield path
+        for key in ("items", "additionalProperties"):
+            if isinstance(node.get(key), dict):
+                yield from silent(node[key], f"{path}/{key}")
+        for child in [*node.get("properties", {}).items(), *(one for key in ("allOf", "anyOf", "oneOf")
+                                                             for one in enumerate(node.get(key, [])))]:
+            yield from silent(child[1], f"{path}/{child[0]}")
+
+    bodies = {f"{method} {path}": operation["requestBody"] for path, item in document["paths"].items()
+              for method, operation in item.items() if "requestBody" in operation}
+    assert [one for name, body in bodies.items() for one in silent(
+        body.get("content", {}).get("application/json", {}).get("schema", {}), name)] == []
+    assert set(schemas["CreateMonitor"]["properties"]) - set(schemas["PreviewMonitor"]["properties"]) == set()
 
 
 def test_it_tells_of_the_whole_product():
