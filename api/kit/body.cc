@@ -256,7 +256,9 @@ std::optional<base::Timestamp> BodyReader::Time(std::string_view name, Presence 
   } catch (const std::invalid_argument&) {
     // It is reported below, as any other wrong value.
   }
-  Wrong(name, "datetime_parsing", "Input should be an RFC 3339 time", *value);
+  Wrong(name, "datetime_parsing",
+        "Input should be an RFC 3339 time, without a leap second and in UTC of the years 0 to 9999",
+        *value);
   return std::nullopt;
 }
 

@@ -66,8 +66,9 @@ std::optional<base::Timestamp> ReadTime(QueryReader* input, std::string_view nam
   try {
     return ParseQueryTime(*text);
   } catch (const std::invalid_argument&) {
-    input->Refuse(name, "datetime_parsing",
-                  "Input should be a time as RFC 3339 has it, from 1970 on");
+    input->Refuse(
+        name, "datetime_parsing",
+        "Input should be a time as RFC 3339 has it, without a leap second and from 1970 on");
     return std::nullopt;
   }
 }

@@ -110,9 +110,10 @@ std::optional<base::Timestamp> ReadEdge(rest::QueryReader* input, std::string_vi
     // Read again as it would be written: the last of all days ends in a year that no text says.
     return rest::ParseQueryTime(base::FormatTimestamp(day + std::chrono::days(1)));
   } catch (const std::invalid_argument&) {
-    input->Refuse(
-        name, "datetime_parsing",
-        "Input should be a day such as 2026-11-25, or a time as RFC 3339 has it, from 1970 on");
+    input->Refuse(name, "datetime_parsing",
+                  "Input should be a day such as 2026-11-25, or a time as RFC 3339 has it, without "
+                  "a leap second "
+                  "and from 1970 on");
     return std::nullopt;
   }
 }

@@ -57,6 +57,19 @@ TEST(BodyReader, AnIntegerBeyond64BitsIsToldItsLimit) {
   EXPECT_EQ(types, "less_than_equal greater_than_equal int_type less_than_equal ");
 }
 
+TEST(BodyReader, ATimeThatHasNoPlaceIsToldWhy) {
+  for (const char* time : {"2016-12-31T23:59:60Z", "9999-12-31T23:59:59-01:00"}) {
+    Reader body(Request(base::DumpJson(base::Json{{"at", time}})));
+    EXPECT_FALSE(body.Time("at", Presence::kRequired));
+    const auto refusal = RefusalOf(&body);
+    ASSERT_TRUE(refusal) << time;
+    EXPECT_EQ(
+        Body(*refusal)["detail"][0]["msg"],
+        "Input should be an RFC 3339 time, without a leap second and in UTC of the years 0 to "
+        "9999");
+  }
+}
+
 TEST(BodyReader, NamesEveryWrongMissingAndUnknownFieldAtOnce) {
   Reader body(Request(R"({"name":7,"extra":1})"));
   body.FilledText("name", Presence::kRequired, 10);
