@@ -129,6 +129,7 @@ bool ResultText::Append(std::size_t bytes, std::string* out) {
     } else if (!AppendObject(bytes, out)) {
       return false;
     }
+    ++rows_written_;
   }
   return false;
 }

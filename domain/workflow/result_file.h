@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,6 +86,8 @@ class ResultText {
   // Appends rows of the part until `out` has `bytes`, and ends within a cell of ndjson or a record
   // of CSV behind that. True: the part is over. Throws std::invalid_argument for what is no part.
   bool Append(std::size_t bytes, std::string* out);
+  // Whole rows of all parts so far.
+  std::int64_t rows_written() const { return rows_written_; }
 
  private:
   bool NextRow();
@@ -98,6 +101,7 @@ class ResultText {
   std::size_t taken_ = 0;                // rows of it
   base::CellTexts row_;                  // the last of them
   std::size_t at_ = 0;                   // its next column; 0: it was written
+  std::int64_t rows_written_ = 0;
 };
 
 }  // namespace vedette::domain

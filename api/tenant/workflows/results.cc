@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <memory>
@@ -94,11 +95,12 @@ Json LinkJson(const Call& call, const store::RunView& run, const domain::RunGrap
 // process's budget has room; else it reads that again.
 class FileSource {
  public:
-  // `slot`: given back with the last copy.
+  // `rows`: those the block has; of one that goes on there may be more by the end. `slot`: given
+  // back with the last copy.
   FileSource(std::shared_ptr<rest::Answer> answer, const domain::ResultFile& file,
-             domain::ResultText text, std::shared_ptr<void> slot)
+             domain::ResultText text, std::int64_t rows, std::shared_ptr<void> slot)
       : state_(std::make_shared<State>(
-            State{std::move(answer), file, std::move(text), std::move(slot)})) {}
+            State{std::move(answer), file, std::move(text), rows, std::move(slot)})) {}
 
   bool operator()(store::Session& session, std::string* text) {
     State& s = *state_;
@@ -118,6 +120,7 @@ class FileSource {
     std::shared_ptr<rest::Answer> answer;
     domain::ResultFile file;
     domain::ResultText text;
+    std::int64_t rows = 0;
     std::shared_ptr<void> slot;
     std::deque<store::RunPart> parts{};  // those read; the first one is being written
     int next_part = 0;                   // to be read
@@ -130,7 +133,9 @@ class FileSource {
     State& s = *state_;
     auto read = store::ReadRunParts(session, s.file.run_id, s.file.block, s.next_part,
                                     kReadBytesMax, kReadPartsMax);
-    if (s.resumes && (read.empty() || read.front().part != s.next_part)) {
+    const bool lacks = read.empty() ? s.resumes || s.text.rows_written() < s.rows
+                                    : s.resumes && read.front().part != s.next_part;
+    if (lacks) {
       throw std::runtime_error("rows of a run were dropped while they were read");
     }
     if (read.empty()) return false;
@@ -282,7 +287,7 @@ rest::Handled DownloadResult(Call& call) {
                             ? domain::Formulas::kDefused
                             : domain::Formulas::kAsTheyAre;
   FileSource source(call.answer, file,
-                    domain::ResultText(file.format, std::move(*columns), formulas),
+                    domain::ResultText(file.format, std::move(*columns), formulas), block.rows_out,
                     std::move(slot));
   return rest::SendPieces(call.parts.pool, org_id, call.answer, call.session(), std::move(source),
                           {{"Content-Type", std::string(domain::ResultContentType(file.format))},

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/kit/list_stream.h"
@@ -220,6 +222,24 @@ TEST_F(ApiRunMemory, G11_WhatTheBudgetHasNoRoomToKeepOfAFileIsReadAgain) {
   for (const Json& record : records) whole += base::DumpJson(record) + '\n';
   EXPECT_EQ(slow->ReadOn(), whole) << "part by part, with and without room for what is left";
   other->Leave();
+}
+
+TEST_F(ApiRunMemory, AFileWhoseRowsAreDroppedWhileItIsReadEndsWithoutItsLastChunk) {
+  Json records = Json::array();
+  for (int i = 0; i < 27; ++i) records.push_back({{"n", i}, {"text", std::string(60'000, 'a')}});
+  const std::string path = FileOf(Given(records), "csv");
+  ASSERT_EQ(Sql("select count(*) from job_part"), "3");
+  const auto slow = Stall(path);
+  slow->First();
+  ASSERT_TRUE(slow->stalled());
+  Sql("delete from job_part where part > 0 returning 1");
+  slow->Resume();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (slow.use_count() > 1 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(slow.use_count(), 1) << "nobody writes any more";
+  EXPECT_FALSE(slow->ended()) << "the client would take a part of the rows for all of them";
 }
 
 TEST_F(ApiRunMemory, G11_TheListOfWorkflowsIsSentInPieces) {

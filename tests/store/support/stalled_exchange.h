@@ -60,18 +60,27 @@ class StalledExchange final : public net::Exchange {
     const std::lock_guard lock(mutex_);
     return then_ != nullptr;
   }
-  // The client reads to the end: all of the answer.
-  std::string ReadOn() {
+  // The client reads what comes from now on.
+  void Resume() {
     std::unique_lock lock(mutex_);
     reads_ = true;
     const auto then = std::exchange(then_, nullptr);
     lock.unlock();
     if (then) then(true);
-    lock.lock();
+  }
+  // The client reads to the end: all of the answer.
+  std::string ReadOn() {
+    Resume();
+    std::unique_lock lock(mutex_);
     if (!answered_.wait_for(lock, std::chrono::seconds(60), [this] { return ended_; })) {
       throw std::runtime_error("no end of " + request_.target);
     }
     return whole_;
+  }
+  // Whether the last chunk was sent.
+  bool ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
   }
   // The client leaves.
   void Leave() {

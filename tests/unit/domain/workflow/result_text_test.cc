@@ -58,10 +58,12 @@ TEST(ResultText, G11_AStretchOfNdjsonEndsBehindACell) {
   std::string stretch;
   EXPECT_FALSE(text.Append(1, &stretch));
   EXPECT_EQ(stretch, R"({"n":"a,b")");
+  EXPECT_EQ(text.rows_written(), 0);
   stretch.clear();
   EXPECT_FALSE(text.Append(1, &stretch));
   EXPECT_EQ(stretch, R"(,"m":1)"
                      "}\n");
+  EXPECT_EQ(text.rows_written(), 1);
 }
 
 TEST(ResultText, ARowWithoutColumnsIsALine) {
