@@ -1,6 +1,7 @@
 #include "delivery/sender.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <set>
@@ -31,15 +32,19 @@ using base::Json;
 constexpr std::size_t kReadBytesMax = std::size_t{256} << 10;
 constexpr int kReadPartsMax = 16;
 
-// The rows as an array of objects; nothing where that would be longer than `bytes_max`.
+// The `row_count` rows as an array of objects; nothing where that would be longer than `bytes_max`,
+// or where not all of them are kept any more.
 std::optional<std::string> InlineRows(store::Session& session, const base::Uuid& run_id, int block,
-                                      const domain::Columns& columns, std::size_t bytes_max) {
+                                      const domain::Columns& columns, std::int64_t row_count,
+                                      std::size_t bytes_max) {
   std::string text = "[";
+  std::int64_t left = row_count;
   for (int from = 0;;) {
     const auto parts =
         store::ReadRunParts(session, run_id, block, from, kReadBytesMax, kReadPartsMax);
-    if (parts.empty()) return text + "]";
+    if (parts.empty()) return left > 0 ? std::nullopt : std::optional(text + "]");
     for (const store::RunPart& part : parts) {
+      left -= part.row_count;
       domain::ForEachRow(part.rows_json, columns.size(), [&](const base::CellTexts& row) {
         if (text.size() >= bytes_max) return;
         if (text.size() > 1) text.push_back(',');
@@ -75,13 +80,14 @@ class Callback {
     std::optional<std::string> rows;
     const bool wanted = completed && include_results_ && columns;
     if (wanted) {
-      rows = InlineRows(session_, run_.id, rows_of_, *columns,
+      rows = InlineRows(session_, run_.id, rows_of_, *columns, row_count_,
                         std::min(config_.workflows.inline_results_bytes_max,
                                  config_.delivery.body_bytes_max / 2));
     }
     const domain::ResultFile file{run_.id, rows_of_, domain::ResultFormat::kCsv};
     const base::Timestamp expires = now + domain::kDownloadLifetime;
-    const bool linked = !config_.public_url.empty() && columns;
+    const bool kept = row_count_ == 0 || store::AreRowsKept(session_, run_.id, rows_of_);
+    const bool linked = !config_.public_url.empty() && columns && kept;
     Json body{{"event_id", n.event_group_id.ToString()},
               {"type", domain::EventTypeHeader(n)},
               {"run_id", run_.id.ToString()},

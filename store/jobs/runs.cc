@@ -112,6 +112,10 @@ std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, in
   });
 }
 
+bool AreRowsKept(Session& session, const base::Uuid& run_id, int block) {
+  return !ReadRunParts(session, run_id, block, 0, 1, 1).empty();
+}
+
 BlockPaces ReadBlockPaces(Session& session, const base::Uuid& org_id) {
   return Read(session, [&](Transaction& tx) {
     BlockPaces paces;

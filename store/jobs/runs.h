@@ -93,6 +93,8 @@ struct RunPart {
 // which they have `bytes_max` bytes. Parts may be missing of a run that did not complete.
 std::vector<RunPart> ReadRunParts(Session& session, const base::Uuid& run_id, int block, int from,
                                   std::size_t bytes_max, int parts_max);
+// Whether the rows of a block that has some are kept still: they go before their run does.
+bool AreRowsKept(Session& session, const base::Uuid& run_id, int block);
 
 // How long rows took in the organisation's last kPacedRuns runs, by the type of their block and its
 // tier ("" of a block that has none).

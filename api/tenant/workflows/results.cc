@@ -266,8 +266,8 @@ rest::Handled DownloadResult(Call& call) {
     return rest::NotFound("file");
   }
   const store::JobBlockView& block = blocks[static_cast<std::size_t>(file.block)];
-  const bool kept = block.rows_out == 0 ||
-                    !store::ReadRunParts(call.session(), file.run_id, file.block, 0, 1, 1).empty();
+  const bool kept =
+      block.rows_out == 0 || store::AreRowsKept(call.session(), file.run_id, file.block);
   if (!kept) {
     call.parts.metrics.AddDownload("gone");
     return rest::ErrorReply(404, "not_found", "the rows of the run were kept for their time");

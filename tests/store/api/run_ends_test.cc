@@ -199,6 +199,38 @@ TEST_F(ApiRunEnds, OnlyTheLinkOfACallbackDiffersBetweenItsAttempts) {
   EXPECT_EQ(first, second);
 }
 
+TEST_F(ApiRunEnds, ACallbackThatIsSentAgainAfterItsRowsHasNeitherRowsNorALink) {
+  const std::string run = RunRows(Hook(), Records(2));
+  {
+    const Worker worker(*this);
+    Ended(run);
+  }
+  config.public_url = "https://api.example";
+  ASSERT_TRUE(Told(run, domain::JobStatus::kCompleted)["results_download_url"].is_string());
+  Sql("delete from job_part");
+  const Json told = Told(run, domain::JobStatus::kCompleted);
+  EXPECT_EQ(told["row_count"], 2);
+  EXPECT_TRUE(told["results"].is_null()) << told;
+  EXPECT_EQ(told["results_truncated"], true);
+  EXPECT_TRUE(told["results_download_url"].is_null());
+  EXPECT_TRUE(told["results_download_expires_at"].is_null());
+}
+
+TEST_F(ApiRunEnds, ACallbackOfNoRowsHasAnEmptyArrayAndALink) {
+  const std::string run = RunRows(Hook(), Records(1));
+  {
+    const Worker worker(*this);
+    Ended(run);
+  }
+  Sql("delete from job_part");
+  Sql("update job_block set rows_out = 0");
+  config.public_url = "https://api.example";
+  const Json told = Told(run, domain::JobStatus::kCompleted);
+  EXPECT_EQ(told["results"], Json::array());
+  EXPECT_EQ(told["results_truncated"], false);
+  EXPECT_TRUE(told["results_download_url"].is_string());
+}
+
 TEST_F(ApiRunEnds, WhatWasToldOfARunCanBeSentAgain) {
   RunRows(Hook(), Records(1));
   Sql("update job set deadline_at = now()");
