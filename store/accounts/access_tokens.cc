@@ -154,7 +154,7 @@ SessionOutcome CreateSession(Session& session, const base::Clock& clock, const b
   made.kind = InTransaction(session, [&](Transaction& tx) {
     if (!HoldHere(tx, org_id)) return Kind::kNoOrganisation;
     if (order.team_id &&
-        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
+        tx.Exec<"team_hold">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
     if (!order.for_members) {

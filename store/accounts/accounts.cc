@@ -207,7 +207,7 @@ TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::
   audit.target = team_id.ToString();
   audit.org_id = org_id;
   return InTransaction(session, [&](Transaction& tx) {
-    if (tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = team_id).empty())
+    if (tx.Exec<"team_lock">("org_id"_a = org_id, "team_id"_a = team_id).empty())
       return TeamDeletion::kNotFound;
     if (tx.Exec<"team_delete">("org_id"_a = org_id, "team_id"_a = team_id).empty())
       return TeamDeletion::kInUse;
@@ -243,7 +243,7 @@ ApiKeyOutcome CreateApiKey(Session& session, const base::Clock& clock, const bas
   outcome.kind = InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"org_lock">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (made.team_id &&
-        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *made.team_id).empty()) {
+        tx.Exec<"team_hold">("org_id"_a = org_id, "team_id"_a = *made.team_id).empty()) {
       return Kind::kNoTeam;
     }
     if (ReadOne<int>(tx.Exec<"api_keys_live">("org_id"_a = org_id)) >= kApiKeysMax) {

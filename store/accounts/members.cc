@@ -49,7 +49,7 @@ LockedMembers LockMembers(Transaction& tx, const base::Uuid& org_id, const std::
 }
 
 bool IsTeam(Transaction& tx, const base::Uuid& org_id, const base::Uuid& team_id) {
-  return !tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = team_id).empty();
+  return !tx.Exec<"team_hold">("org_id"_a = org_id, "team_id"_a = team_id).empty();
 }
 
 base::Json RoleAndTeam(domain::MemberRole role, const std::optional<base::Uuid>& team_id) {

@@ -81,7 +81,7 @@ ClientOutcome CreateClient(Session& session, const base::Clock& clock, const bas
   const Kind outcome = InTransaction(session, [&](Transaction& tx) {
     if (tx.Exec<"org_exists">("org_id"_a = org_id).empty()) return Kind::kNoOrganisation;
     if (order.team_id &&
-        tx.Exec<"team_read">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
+        tx.Exec<"team_hold">("org_id"_a = org_id, "team_id"_a = *order.team_id).empty()) {
       return Kind::kNoTeam;
     }
     tx.Exec<"oauth_client_count_lock">("org_id"_a = org_id);

@@ -381,8 +381,7 @@ CreateOutcome CreateMonitor(Session& session, const base::Clock& clock, const Ne
       if (use) return OutcomeOf(tx, *use);
     }
     if (monitor.team_id &&
-        tx.Exec<"team_exists">("org_id"_a = monitor.org_id, "team_id"_a = *monitor.team_id)
-            .empty()) {
+        tx.Exec<"team_hold">("org_id"_a = monitor.org_id, "team_id"_a = *monitor.team_id).empty()) {
       return {.kind = CreateOutcome::Kind::kTeamNotFound};
     }
     if (monitor.upload_id &&

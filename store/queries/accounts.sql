@@ -83,8 +83,12 @@ set name = coalesce(@name::text, name),
 where org_id = @org_id and id = @team_id and deleted_at is null
 returning id
 
+-- name: team_lock
+-- A statement of its own: the deletion sees what it has waited for.
+select from team where org_id = @org_id and id = @team_id and deleted_at is null for no key update
+
 -- name: team_delete
--- No row where something of the team lives. What has ended goes on naming it.
+-- Behind team_lock. No row where something of the team lives. What has ended goes on naming it.
 update team t
 set deleted_at = now()
 where t.org_id = @org_id and t.id = @team_id and t.deleted_at is null
@@ -134,5 +138,6 @@ update api_key set revoked_at = now()
 where org_id = @org_id and id = @key_id and revoked_at is null
 returning name, prefix
 
--- name: team_exists
-select 1 from team where org_id = @org_id and id = @team_id and deleted_at is null
+-- name: team_hold
+-- What is made for a team that is being deleted waits for the deletion, or this for what is made.
+select from team where org_id = @org_id and id = @team_id and deleted_at is null for share

@@ -61,6 +61,10 @@ s.id, s.org_id, s.workflow_id, s.name, s.frequency, s.frequency_s, s.schedule, s
 -- Two requests of an organisation make no more schedules together than each alone.
 select from organisation where id = @org_id for no key update
 
+-- name: workflow_hold
+-- A schedule of a workflow that is being deleted waits for the deletion, or this for the schedule.
+select from workflow where id = @id and org_id = @org_id and deleted_at is null for share
+
 -- name: workflow_schedule_lock
 select version from workflow_schedule where id = @id and org_id = @org_id and workflow_id = @workflow_id for update
 
@@ -111,7 +115,8 @@ limit @limit
 -- But one whose team was deleted: its runs would be that team's.
 with asked as materialized (
   select s.id, s.is_active,
-         exists (select from team t where t.org_id = s.org_id and t.id = s.team_id and t.deleted_at is not null)
+         s.team_id is not null and not exists (
+           select from team t where t.org_id = s.org_id and t.id = s.team_id and t.deleted_at is null for share)
            as team_deleted
   from workflow_schedule s
   where s.id = @id for update of s

@@ -35,19 +35,21 @@ base::Timestamp ReadClock(Transaction& tx) {
 
 }  // namespace
 
-std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const base::Clock& clock,
-                                                       const NewWorkflowSchedule& schedule,
-                                                       AuditEntry audit) {
+ScheduleOutcome CreateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                       const NewWorkflowSchedule& schedule, AuditEntry audit) {
+  using Kind = ScheduleOutcome::Kind;
   constexpr int kMax = domain::kWorkflowSchedulesMax;
   const NewWorkflowSchedule& s = schedule;
   const base::Uuid id = base::Uuid::V7(clock);
   audit.org_id = s.org_id;
   audit.target = id.ToString();
-  return InTransaction(session, [&](Transaction& tx) -> std::optional<WorkflowSchedule> {
+  return InTransaction(session, [&](Transaction& tx) -> ScheduleOutcome {
     tx.Exec<"workflow_schedule_lock_org">("org_id"_a = s.org_id);
+    if (tx.Exec<"workflow_hold">("id"_a = s.workflow_id, "org_id"_a = s.org_id).empty())
+      return {Kind::kNotFound, {}};
     const auto count =
         ReadOne<int>(tx.Exec<"workflow_schedule_count">("org_id"_a = s.org_id, "limit"_a = kMax));
-    if (count >= kMax) return std::nullopt;
+    if (count >= kMax) return {Kind::kTooMany, {}};
     RunTimes times = s.times;
     times.anchor_at = ReadClock(tx);
     const base::Timestamp first = times.TimetableOf(id).FirstAfter(times.anchor_at);
@@ -62,7 +64,7 @@ std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const b
         "caller_id"_a = s.owner.caller.id, "on_behalf_of"_a = s.owner.caller.on_behalf_of,
         "next_at"_a = first));
     InsertAudit(tx, clock, audit);
-    return made;
+    return {Kind::kDone, std::move(*made)};
   });
 }
 

@@ -71,10 +71,15 @@ struct NewWorkflowSchedule {
   bool is_active = true;
   ScheduleOwner owner;
 };
-// Its first slot comes after now. Nothing where the organisation has kWorkflowSchedulesMax already.
-std::optional<WorkflowSchedule> CreateWorkflowSchedule(Session& session, const base::Clock& clock,
-                                                       const NewWorkflowSchedule& schedule,
-                                                       AuditEntry audit);
+struct ScheduleOutcome {
+  // kNotFound: the schedule, or the workflow of a new one. kTooMany: kWorkflowSchedulesMax.
+  enum class Kind { kDone, kNotFound, kChanged, kTooMany };
+  Kind kind = Kind::kDone;
+  WorkflowSchedule schedule;  // as it is now, where it was done
+};
+// Its first slot comes after now.
+ScheduleOutcome CreateWorkflowSchedule(Session& session, const base::Clock& clock,
+                                       const NewWorkflowSchedule& schedule, AuditEntry audit);
 
 // Newest first.
 std::vector<WorkflowSchedule> ListWorkflowSchedules(Session& session, const base::Uuid& org_id,
@@ -101,11 +106,6 @@ struct WorkflowScheduleChange {
   std::optional<std::vector<base::Uuid>> channel_ids;  // of the organisation's
   std::optional<bool> is_active;
   ScheduleOwner owner;
-};
-struct ScheduleOutcome {
-  enum class Kind { kDone, kNotFound, kChanged };
-  Kind kind = Kind::kDone;
-  WorkflowSchedule schedule;  // as it is now, where it was done
 };
 // Changes all or nothing. Changed: the schedule has been updated since `of_version`; no slot does
 // that. A slot that is due stays due; what was read of the schedule before starts no run any more.

@@ -219,13 +219,14 @@ rest::Handled CreateSchedule(Call& call) {
   CheckRuns(call, workflow_id, schedule.specs_override_json, schedule.webhook_payload_json);
   const auto made = store::CreateWorkflowSchedule(call.session(), call.parts.clock, schedule,
                                                   AuditOf(call, "schedule.create"));
-  if (!made) {
+  if (made.kind == store::ScheduleOutcome::Kind::kNotFound) return rest::NotFound("workflow");
+  if (made.kind == store::ScheduleOutcome::Kind::kTooMany) {
     return rest::ErrorReply(409, "too_many_schedules",
                             fmt::format("an organisation has at most {} schedules: delete one",
                                         domain::kWorkflowSchedulesMax));
   }
   call.parts.signals.Raise(store::Signal::kDue);
-  return Shown(call, *made);
+  return Shown(call, made.schedule);
 }
 
 rest::Handled ListSchedules(Call& call) {

@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "config/role_config.h"
 #include "tests/store/support/allocation_count.h"
+#include "tests/store/support/neighbour.h"
 #include "tests/store/support/tenant_support.h"
 
 namespace vedette::test {
@@ -513,6 +514,15 @@ TEST_F(ApiMonitors, ARepetitionHasTheFirstAnswerWhateverHasBecomeOfWhatItNames) 
   Sql("update team set deleted_at = now()");
   EXPECT_EQ(Ask("POST", "/monitors", body, key).raw.body, first.raw.body);
   EXPECT_EQ(Sql("select count(*) from monitor"), "1");
+}
+
+TEST_F(ApiMonitors, IsNotMadeWhileItsTeamIsDeleted) {
+  Json body = GoodBody();
+  body["team_id"] = NewTeam(acme.org_id);
+  const Reply refused = CallBeside(database.url(), "update team set deleted_at = now()",
+                                   [&] { return Ask("POST", "/monitors", body); });
+  EXPECT_EQ(refused.status, 404) << refused.raw.body;
+  EXPECT_EQ(Sql("select count(*) from monitor"), "0");
 }
 
 TEST_F(ApiMonitors, HundredParallelCreatesWithOneKeyMakeOneMonitor) {

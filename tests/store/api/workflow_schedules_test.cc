@@ -22,6 +22,7 @@
 #include "store/monitors/uploads.h"
 #include "store/queries.h"
 #include "store/schema.h"
+#include "tests/store/support/neighbour.h"
 #include "tests/store/support/tenant_runs.h"
 
 namespace vedette::test {
@@ -491,6 +492,14 @@ TEST_F(ApiWorkflowSchedules, AWorkflowThatIsDeletedPausesItsSchedulesAndSaysSo) 
   EXPECT_EQ(resumed.error(), "workflow_deleted");
   EXPECT_EQ(Make().status, 404);
   EXPECT_EQ(Ask("DELETE", Path("/" + id)).status, 200);
+}
+
+TEST_F(ApiWorkflowSchedules, IsNotMadeWhileItsWorkflowIsDeleted) {
+  const Reply made =
+      CallBeside(database.url(), "update workflow set deleted_at = now() where id = '" + flow + "'",
+                 [this] { return Make(); });
+  EXPECT_EQ(made.status, 404) << made.raw.body;
+  EXPECT_EQ(Sql("select count(*) from workflow_schedule"), "0");
 }
 
 TEST_F(ApiWorkflowSchedules, AWorkflowThatWasDeletedByAnOlderProcessIsFoundAtItsSlot) {

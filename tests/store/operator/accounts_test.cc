@@ -1,9 +1,13 @@
+#include <map>
+#include <string>
 #include <thread>
 
 #include "base/crypto.h"
+#include "config/auth_config.h"
 #include "config/security_config.h"
 #include "store/accounts/auth.h"
 #include "store/accounts/signing_secrets.h"
+#include "tests/store/support/neighbour.h"
 #include "tests/store/support/operator_support.h"
 
 // Organisations, credits, teams, keys and secrets through the admin port.
@@ -186,6 +190,42 @@ TEST_F(Accounts, ATeamIsDeletedOnceNothingOfItLives) {
   EXPECT_EQ(Ask("POST", path + "/api-keys", Object({{"name", "k"}, {"team_id", team}})).status,
             404);
   EXPECT_EQ(Sql("select count(*) from audit where action = 'team.delete'"), "1");
+}
+
+TEST_F(Accounts, NothingIsMadeForATeamThatIsBeingDeleted) {
+  config.dashboard.enabled = true;
+  const std::string path = "/admin/v1/orgs/" + NewOrganisation();
+  const std::map<std::string, Json> made{
+      {"/api-keys", Object({{"name", "k"}})},
+      {"/sessions", Object({{"user_id", "ada"}})},
+      {"/invitations", Object({{"email", "ada@example.com"}, {"role", "member"}})}};
+  for (const auto& [route, what] : made) {
+    const auto team = Ask("POST", path + "/teams", Object({{"name", route}})).body["id"];
+    Json body = what;
+    body["team_id"] = team;
+    const Reply refused = CallBeside(
+        database.url(),
+        "update team set deleted_at = now() where id = '" + team.get<std::string>() + "'",
+        [&] { return Ask("POST", path + route, body); });
+    EXPECT_EQ(refused.status, 404) << route << refused.raw.body;
+    body["team_id"] = Ask("POST", path + "/teams", Object({{"name", route}})).body["id"];
+    EXPECT_EQ(Ask("POST", path + route, body).status, 201) << route;
+  }
+}
+
+TEST_F(Accounts, ATeamForWhichSomethingIsBeingMadeIsNotDeleted) {
+  const std::string org = NewOrganisation();
+  const auto team = Ask("POST", "/admin/v1/orgs/" + org + "/teams", Object({{"name", "red"}}))
+                        .body["id"]
+                        .get<std::string>();
+  const Reply refused = CallBeside(
+      database.url(),
+      "select from team for share; insert into api_key (id, org_id, team_id, name, prefix, "
+      "key_sha256) values (gen_random_uuid(), '" +
+          org + "', '" + team + "', 'k', 'p', sha256(''))",
+      [&] { return Ask("DELETE", "/admin/v1/orgs/" + org + "/teams/" + team); });
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(Sql("select count(*) from team where deleted_at is not null"), "0");
 }
 
 TEST_F(Accounts, AnApiKeyShowsWhenItWasLastUsedAndWritesThatOnceAnHour) {

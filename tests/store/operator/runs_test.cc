@@ -10,6 +10,7 @@
 #include "store/jobs/record.h"
 #include "store/workflows/schedules.h"
 #include "tests/store/support/jobs_support.h"
+#include "tests/store/support/neighbour.h"
 #include "tests/store/support/operator_support.h"
 
 // Runs through the admin port: what the operator sees of them, and ends.
@@ -191,7 +192,7 @@ class AdminSchedules : public AdminRuns {
     schedule.times.frequency = "1h";
     schedule.times.period = std::chrono::hours(1);
     schedule.owner.team_id = team;
-    return store::CreateWorkflowSchedule(session, clock, schedule, {})->id.ToString();
+    return store::CreateWorkflowSchedule(session, clock, schedule, {}).schedule.id.ToString();
   }
   std::vector<std::string> Names(const std::string& query) {
     std::vector<std::string> found;
@@ -281,6 +282,15 @@ TEST_F(AdminSchedules, AScheduleOfADeletedTeamIsUpdatedAndNotResumed) {
   EXPECT_EQ(Ask("GET", path).body["is_active"], false);
   Sql("update workflow_schedule set team_id = null");
   EXPECT_EQ(Ask("POST", path + "/resume", Json::object()).status, 200) << "as an update leaves it";
+}
+
+TEST_F(AdminSchedules, AScheduleIsNotResumedWhileItsTeamIsDeleted) {
+  const std::string path = "/admin/v1/schedules/" + NewSchedule("mine");
+  Ask("POST", path + "/pause", Json{{"reason", "r"}});
+  const Reply refused = CallBeside(database.url(), "update team set deleted_at = now()",
+                                   [&] { return Ask("POST", path + "/resume", Json::object()); });
+  EXPECT_EQ(refused.body["error"], "team_deleted");
+  EXPECT_EQ(Ask("GET", path).body["is_active"], false);
 }
 
 TEST_F(AdminSchedules, ATeamIsNotDeletedWhileAScheduleRunsForIt) {

@@ -1,13 +1,13 @@
 #include "tests/store/support/tenant_support.h"
 
 #include <algorithm>
-#include <pqxx/pqxx>
 #include <stdexcept>
 #include <utility>
 
 #include "base/crypto.h"
 #include "config/net_config.h"
 #include "config/search_config.h"
+#include "tests/store/support/neighbour.h"
 #include "tests/store/support/server_request.h"
 
 namespace vedette::test {
@@ -165,17 +165,10 @@ std::string ApiTest::Sql(const std::string& statement) {
 }
 
 ApiTest::Reply ApiTest::AskBeside(const std::string& statement, const std::function<Reply()>& ask) {
-  pqxx::connection neighbour(database.url());
-  pqxx::work first(neighbour);
-  first.exec("select from organisation where id = '" + acme.org_id + "' for no key update");
-  first.exec(statement);
-  std::thread ends([&first] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    first.commit();
-  });
-  Reply reply = ask();
-  ends.join();
-  return reply;
+  return CallBeside(
+      database.url(),
+      "select from organisation where id = '" + acme.org_id + "' for no key update; " + statement,
+      ask);
 }
 
 std::string ApiTest::NewKey(const std::string& org_id, const std::optional<std::string>& team_id) {
