@@ -54,15 +54,16 @@ select gen_random_uuid(), org_id, kind, about, subject from begun where n_of_day
 returning id, org_id
 
 -- name: notice_slots
--- What became of slots of schedules with channels, each told once: the runs that ended, and what was skipped but by who
--- paused it. Behind notice_lock.
+-- What became of slots of schedules, each told once, to the channels that its schedule has by then: the runs that ended,
+-- and what was skipped but by who paused it. Behind notice_lock.
 with ended as materialized (
   select gen_random_uuid() as id, w.schedule_id, w.slot, s.org_id, coalesce(s.channel_ids, '{}') as channel_ids,
          case when w.state = :slot_skipped then :notice_run_skipped
               when j.status = :job_completed then :notice_run_completed else :notice_run_failed end as kind,
          coalesce(w.run_id, s.id) as about,
          s.name || coalesce(' (' || w.reason || ')', '') as subject,
-         w.reason is distinct from @paused and (w.state = :slot_skipped or j.id is not null) as is_told
+         s.channel_ids is not null and w.reason is distinct from @paused
+           and (w.state = :slot_skipped or j.id is not null) as is_told
   from workflow_slot w
   join workflow_schedule s on s.id = w.schedule_id
   left join job j on j.id = w.run_id

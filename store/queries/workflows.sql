@@ -201,10 +201,11 @@ with moved as (
       look_at = now()
   where s.id = @schedule_id and s.version = @version
     and case when @was_waiting::boolean then s.waiting_slot else s.next_at end = @slot::timestamptz
-  returning s.id, s.channel_ids is null as told
+  returning s.id
 )
+-- Whom it is told is asked at its end: notice_slots.
 insert into workflow_slot (schedule_id, slot, state, reason, slots, run_id, told)
-select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid, m.told from moved m
+select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid, false from moved m
 on conflict (schedule_id, slot) do update
   set state = excluded.state, reason = excluded.reason, run_id = excluded.run_id, decided_at = now()
 returning schedule_id

@@ -137,6 +137,45 @@ TEST_F(ApiWorkflowSchedules, ItsChannelsAreToldOnceOfRunsThatEndedAndOfWhatWasSk
   EXPECT_EQ(told(), 0) << "who paused it knows";
 }
 
+TEST_F(ApiWorkflowSchedules, ChannelsThatComeBeforeTheEndOfASlotAreToldOfIt) {
+  const std::string id = MakeId({{"name", "Nightly"}, {"overlap", "queue_one"}});
+  const auto told = [&] { return store::TellNotices(session, clock, 1); };
+  MakeDue();
+  LookAll();
+  MakeDue();
+  LookAll();
+  ASSERT_THAT(History(id), ElementsAre("waiting", "started"));
+  EXPECT_EQ(told(), 0);
+  const std::string channel = Ask("POST", "/channels",
+                                  Json{{"name", "runs"},
+                                       {"kind", "webhook"},
+                                       {"target", {{"url", "https://hooks.example.com/"}}}})
+                                  .body["id"];
+  const auto set_channels = [&](const Json& channels) {
+    return Ask("POST", Path("/" + id + "/update"), Json{{"channel_ids", channels}}).status;
+  };
+  const auto end_runs = [&] {
+    Sql("update job set status = 3, finished_at = now(), reserved_mc = 0 where finished_at is null "
+        "returning 1");
+  };
+  ASSERT_EQ(set_channels({channel}), 200);
+  end_runs();
+  EXPECT_EQ(told(), 1) << "its run went on when they came";
+  EndLeases();
+  LookAll();
+  ASSERT_THAT(History(id), ElementsAre("started", "started"));
+  end_runs();
+  EXPECT_EQ(told(), 1) << "it waited when they came";
+  ASSERT_EQ(set_channels(Json::array()), 200);
+  MakeDue();
+  LookAll();
+  end_runs();
+  EXPECT_EQ(told(), 0);
+  ASSERT_EQ(set_channels({channel}), 200);
+  EXPECT_EQ(told(), 0) << "they came after its end was looked at";
+  EXPECT_EQ(Sql("select count(*) from notice"), "2");
+}
+
 TEST_F(ApiWorkflowSchedules, ItsChannelsAreTheOrganisationsOwnAndCanBeTakenOff) {
   const std::string none = base::Uuid::V4().ToString();
   EXPECT_EQ(Make({{"channel_ids", {none}}}).status, 404);
@@ -760,7 +799,8 @@ TEST_F(ApiWorkflowSchedules, ItsHistoryKeepsSlotsOfWhichChannelsAreStillToBeTold
   MakeDue();
   LookAll();
   EXPECT_EQ(Sql("select count(*) from workflow_slot"), std::to_string(domain::kSlotsKept + 2));
-  EXPECT_EQ(Sql("select count(*) from workflow_slot where not told or state = 2"), "2");
+  EXPECT_EQ(Sql("select count(*) from workflow_slot where not told or state = 2"), "3")
+      << "these two and the newest";
   EXPECT_EQ(History(id).size(), static_cast<std::size_t>(domain::kSlotsKept));
 }
 
