@@ -239,7 +239,19 @@ CallBody::CallBody(const Call& call)
     : BodyReader(call.request(),
                  {.bytes_max = call.parts.config.admin.body_bytes_max,
                   .absent = rest::BodyRules::Absent::kEmptyObject},
-                 rest::Nulls::kWrong) {}
+                 rest::Nulls::kWrong),
+      call_(call) {}
+
+std::optional<base::Uuid> CallBody::Id(std::string_view name, rest::Presence presence) {
+  const auto id = BodyReader::Id(name, presence);
+  if (id) ids_.push_back(*id);
+  return id;
+}
+
+void CallBody::Check() {
+  BodyReader::Check();
+  for (const base::Uuid& id : ids_) store::CheckIsHere(call_.session(), id);
+}
 
 std::optional<std::string> CallBody::Reason(rest::Presence presence) {
   return FilledText("reason", presence, domain::kReasonCharsMax);

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "domain/monitor/enums.h"
 #include "store/deliveries/delivery_views.h"
-#include "store/place.h"
 
 namespace vedette::admin {
 namespace {
@@ -146,9 +145,6 @@ rest::Handled PostReplayMany(Call& call) {
   filter.until = body.Time("until", rest::Presence::kOptional);
   const auto reason = body.Reason();
   body.Check();
-  for (const auto& id : {filter.org_id, filter.monitor_id}) {
-    if (id) store::CheckIsHere(call.session(), *id);
-  }
   replay->audit = AuditOf(call, "delivery.replay_many", reason);
   return ReplayNext(call, replay);
 }

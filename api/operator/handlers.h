@@ -100,8 +100,16 @@ inline constexpr std::size_t kTenantBodyBytesMax = std::size_t{1} << 20;
 class CallBody : public rest::BodyReader {
  public:
   explicit CallBody(const Call& call);
+  std::optional<base::Uuid> Id(std::string_view name, rest::Presence presence);
+  // BodyReader's, and that the organisations are here which the ids that were read name, or whose
+  // things they are. Throws store::OrganisationAway.
+  void Check();
   // `reason`, which most changes have.
   std::optional<std::string> Reason(rest::Presence presence = rest::Presence::kOptional);
+
+ private:
+  const Call& call_;
+  std::vector<base::Uuid> ids_;
 };
 
 // What lists read of a query: `limit` (1 to 1000, 100 by default) and the text of `cursor`.

@@ -14,7 +14,6 @@
 #include "domain/email/suppression.h"
 #include "store/email/email_memory.h"
 #include "store/email/erasure.h"
-#include "store/place.h"
 
 namespace vedette::admin {
 
@@ -122,7 +121,6 @@ rest::Handled PostSuppression(Call& call) {
   CallBody body(call);
   const auto named = ReadNamed(&body, rest::Presence::kRequired);
   body.Check();
-  if (named->org_id) store::CheckIsHere(call.session(), *named->org_id);
   const auto outcome = store::Suppress(call.session(), call.parts.clock, named->key, named->org_id,
                                        *named->reason, AuditOfKey(call, "suppression.add", *named));
   if (outcome == store::SuppressOutcome::kNoOrganisation) return rest::NotFound("organisation");
@@ -134,7 +132,6 @@ rest::Handled PostUnsuppression(Call& call) {
   CallBody body(call);
   const auto named = ReadNamed(&body, rest::Presence::kOptional);
   body.Check();
-  if (named->org_id) store::CheckIsHere(call.session(), *named->org_id);
   const auto remove = [&](const domain::SuppressionKey& key) {
     return store::Unsuppress(call.session(), call.parts.clock, key, named->org_id,
                              AuditOfKey(call, "suppression.remove", *named));

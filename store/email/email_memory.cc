@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "store/audit.h"
+#include "store/place.h"
 #include "store/sql.h"
 
 namespace vedette::store {
@@ -219,8 +220,7 @@ SuppressOutcome Suppress(Session& session, const base::Clock& clock,
                          const domain::SuppressionKey& key, const std::optional<base::Uuid>& org_id,
                          std::string_view reason, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
-    if (org_id && tx.Exec<"org_exists">("org_id"_a = *org_id).empty())
-      return SuppressOutcome::kNoOrganisation;
+    if (org_id && !HoldHere(tx, *org_id)) return SuppressOutcome::kNoOrganisation;
     const bool is_new = !tx.Exec<"email_suppress">("kind"_a = key.kind, "hash"_a = Bytea(key.hash),
                                                    "org_id"_a = org_id, "reason"_a = reason)
                              .empty();
@@ -252,6 +252,7 @@ std::vector<SuppressionView> ListSuppressions(Session& session, const Suppressio
 bool Unsuppress(Session& session, const base::Clock& clock, const domain::SuppressionKey& key,
                 const std::optional<base::Uuid>& org_id, const AuditEntry& audit) {
   return InTransaction(session, [&](Transaction& tx) {
+    if (org_id) HoldHere(tx, *org_id);
     const bool was_there =
         !tx.Exec<"email_unsuppress">("kind"_a = key.kind, "hash"_a = Bytea(key.hash),
                                      "org_id"_a = org_id)

@@ -72,6 +72,11 @@ constexpr ByOthers kByOthers[] = {
     {"select id from monitor where org_id = $org", "moved_monitor_ids"},
     {"select id from job where org_id = $org", "moved_job_ids"}};
 
+// The rows that go from the old side.
+std::string_view Removed(const MovedTable& table) {
+  return table.removed.empty() ? table.rows : table.removed;
+}
+
 std::string Timeline(Wire& wire) {
   return wire.One("select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)");
 }
@@ -310,14 +315,16 @@ std::int64_t Copying::Count(std::string_view table) {
 std::vector<std::string> Copying::WrittenAfterLeaving() {
   std::vector<std::string> written;
   for (const TableShape& shape : shapes_) {
-    // A key is marked as used also where its request is refused.
-    if (shape.table->how != MovedHow::kItsOwn || shape.table->name == "api_key") continue;
+    const std::string_view name = shape.table->name;
+    // Keys are marked as used also where their request is refused.
+    if (name == "api_key" || name == "passkey") continue;
+    if (shape.table->how == MovedHow::kStays) continue;
     const std::string found = source_.One(
         fmt::format("select exists (select from {} t, organisation o where o.id = {} and {} and "
                     "(t.xmin::text::bigint - o.xmin::text::bigint + 4294967296) % 4294967296 "
                     "between 1 and 2147483647 and t.xmin::text::bigint > 2)",
-                    shape.table->name, org_, Rows(*shape.table)));
-    if (found == "t") written.emplace_back(shape.table->name);
+                    name, org_, ForOrganisation(Removed(*shape.table), org_)));
+    if (found == "t") written.emplace_back(name);
   }
   return written;
 }
@@ -339,7 +346,7 @@ void Copying::Remove(Wire& wire, const std::function<void(const TableCopied&)>& 
     for (auto shape = shapes_.rbegin(); shape != shapes_.rend(); ++shape) {
       const MovedTable& table = *shape->table;
       if (table.how == MovedHow::kStays) continue;
-      const std::string_view condition = table.removed.empty() ? table.rows : table.removed;
+      const std::string_view condition = Removed(table);
       if ((condition.find("select") != std::string_view::npos) != by_others) continue;
       removed({table.name, wire.Change(fmt::format("delete from {} t where {}", table.name,
                                                    found(condition)))});

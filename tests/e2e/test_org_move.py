@@ -315,6 +315,13 @@ def test_an_operators_change_is_refused_where_it_would_do_nothing(binary, cells,
         refused = old.as_operator(method, path + more, body)
         assert (refused.status, refused.json["error"], refused.json["cell"]) == (409, "organisation_elsewhere", "c3"), (method, more, refused)
         assert "lives at cell c3: ask there" in refused.json["message"]
+    # Whatever the body names.
+    person = {"email": "ann.lovey@acme.invalid", "reason": "gdpr", "org_id": tenant.org_id}
+    for body in (person, person | {"dry_run": True}):
+        refused = old.as_operator("POST", "/admin/v1/erase", body)
+        assert (refused.status, refused.json["cell"]) == (409, "c3"), refused
+    assert old_database.value("SELECT count(*) FROM suppression") == 0
+    assert new.as_operator("POST", "/admin/v1/erase", person).status == 200
     assert old.as_operator("GET", path + "/api-keys").status == 200
     moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
     assert moved.call("GET", "/credits").status == 200

@@ -237,6 +237,44 @@ TEST_F(AdminRoutes, EachRefusesBadBodiesReadablyAndAuditsWhatItDoes) {
   EXPECT_FALSE(state.drained);
 }
 
+// Whoever names it: what is changed here of an organisation that lives elsewhere is lost.
+TEST_F(AdminRoutes, NoneChangesAnOrganisationThatLivesElsewhere) {
+  const std::string org = NewOrganisation();
+  Sql("update organisation set locked = true, lives_at = 'c3'");
+  const int before = Audited();
+  const Json person{{"email", "ann@acme.example"}, {"reason", "r"}};
+  const Json import{{"import_id", base::Uuid::V4().ToString()},
+                    {"mode", "people"},
+                    {"first_line", 0},
+                    {"lines", Json::array()}};
+  // Bodies that are right but for the organisation, of the routes whose body may name one.
+  const std::map<std::string_view, Json> bodies{{"/admin/v1/suppressions", person},
+                                                {"/admin/v1/suppressions/remove", person},
+                                                {"/admin/v1/erase", person},
+                                                {"/admin/v1/deliveries/replay", Json::object()},
+                                                {"/admin/v1/search/import", import}};
+  for (const admin::Route& route : TokenRoutes()) {
+    if (route.method == "GET" || route.pattern == "/admin/v1/drain") continue;
+    const auto known = bodies.find(route.pattern);
+    Json body = known == bodies.end() ? Json{{"nobody_asks", 1}} : known->second;
+    body["org_id"] = org;
+    const Reply reply = Send(route, Fill(route.pattern, org), base::DumpJson(body));
+    if (known == bodies.end() && !HasId(route)) {
+      const std::string unknown = R"(["body","org_id"])";
+      EXPECT_NE(reply.raw.body.find(unknown), std::string::npos)
+          << route.pattern << " takes an organisation, and has no body here: " << reply.raw.body;
+      continue;
+    }
+    if (route.pattern.starts_with("/admin/v1/console/")) continue;  // a session of the operator's
+    EXPECT_EQ(reply.status, 409) << route.method << " " << route.pattern << reply.raw.body;
+    EXPECT_EQ(reply.body["error"], "organisation_elsewhere");
+    EXPECT_EQ(reply.body["cell"], "c3");
+  }
+  EXPECT_EQ(Audited(), before);
+  EXPECT_EQ(Sql("select (select count(*) from suppression) + (select count(*) from search_import)"),
+            "0");
+}
+
 TEST_F(AdminRoutes, EachTakesBadQueriesForWhatTheyAre) {
   const std::string org = NewOrganisation();
   for (const admin::Route& route : TokenRoutes()) {

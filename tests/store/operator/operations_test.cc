@@ -348,6 +348,8 @@ TEST_F(Operations, WhatAnOrganisationElsewhereHasIsChangedThereWhateverThePathNa
   NewAttempt(delivered, org, 1, "true, 204, null, null, 2000");
   const Json why{{"reason", "late"}};
   const Json person{{"email", "ann@acme.example"}, {"org_id", org}, {"reason", "late"}};
+  Json dry = person;
+  dry["dry_run"] = true;
   const std::vector<std::pair<std::string, Json>> changes{
       {monitor + "/pause", why},
       {monitor + "/resume", why},
@@ -356,6 +358,9 @@ TEST_F(Operations, WhatAnOrganisationElsewhereHasIsChangedThereWhateverThePathNa
       {"/admin/v1/deliveries/" + NewDelivery(org, kDead) + "/replay", why},
       {"/admin/v1/deliveries/" + delivered + "/send", why},
       {"/admin/v1/deliveries/replay", {{"org_id", org}}},
+      {"/admin/v1/deliveries/replay", {{"monitor_id", monitor.substr(monitor.rfind('/') + 1)}}},
+      {"/admin/v1/erase", person},
+      {"/admin/v1/erase", dry},
       {"/admin/v1/suppressions", person},
       {"/admin/v1/suppressions/remove", person}};
   for (const auto& [away, error] :
