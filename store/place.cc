@@ -22,13 +22,17 @@ const char* OrganisationAway::what() const noexcept {
   return "the organisation moves to another cell, or lives there";
 }
 
+OrganisationPlace PlaceOf(Session& session, const base::Uuid& id) {
+  return Read(session,
+              [&](Transaction& tx) { return ReadPlace(tx.Exec<"place_of">("id"_a = id)); });
+}
+
 void CheckIsHere(const OrganisationPlace& place) {
   if (!place.is_here()) throw OrganisationAway(place);
 }
 
 void CheckIsHere(Session& session, const base::Uuid& id) {
-  CheckIsHere(
-      Read(session, [&](Transaction& tx) { return ReadPlace(tx.Exec<"place_of">("id"_a = id)); }));
+  CheckIsHere(PlaceOf(session, id));
 }
 
 bool HoldHere(Transaction& tx, const base::Uuid& org_id) {

@@ -34,9 +34,12 @@ class OrganisationAway : public std::exception {
   OrganisationPlace place_;
 };
 
+// `id` is an organisation's, or that of a monitor, job, schedule or delivery that it has. Here
+// where nothing has it.
+OrganisationPlace PlaceOf(Session& session, const base::Uuid& id);
+
 // Throws OrganisationAway. An organisation that is not known is no matter of this.
 void CheckIsHere(const OrganisationPlace& place);
-// `id` is an organisation's, or that of a monitor, job, schedule or delivery that it has.
 void CheckIsHere(Session& session, const base::Uuid& id);
 
 // Internal to store/: the same inside the caller's transaction, until whose end no move begins its

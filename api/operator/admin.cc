@@ -111,9 +111,8 @@ bool HasIds(const rest::Match<Call>& match) {
                      [](const std::string& value) { return base::Uuid::Parse(value).has_value(); });
 }
 
-// What is changed here of an organisation that lives elsewhere would do nothing where it works.
-bool ChangesOrganisation(const rest::Route<Call>& route) {
-  return route.method != "GET" && route.pattern.find("{id}") != std::string_view::npos;
+bool NamesThing(const rest::Route<Call>& route) {
+  return route.pattern.find("{id}") != std::string_view::npos;
 }
 
 rest::Reply Away(const store::OrganisationPlace& place, base::Timestamp now) {
@@ -131,11 +130,18 @@ rest::Reply Away(const store::OrganisationPlace& place, base::Timestamp now) {
           rest::EndOfMove(*place.moving_until, now)));
 }
 
-// Answers a request that may be answered, unless what it would change is another cell's.
+// Answers a request that may be answered. What is changed here of an organisation that lives
+// elsewhere would do nothing where it works; what is not found here of it may be found there.
 rest::Handled Answer(Call& call, const rest::Route<Call>& route) {
   try {
-    if (ChangesOrganisation(route)) store::CheckIsHere(call.session(), call.Id(0));
-    return route.handler(call);
+    if (route.method != "GET" && NamesThing(route)) {
+      store::CheckIsHere(call.session(), call.Id(0));
+    }
+    rest::Handled handled = route.handler(call);
+    const auto* reply = std::get_if<rest::Reply>(&handled);
+    if (reply == nullptr || reply->status != 404 || !NamesThing(route)) return handled;
+    const auto place = store::PlaceOf(call.session(), call.Id(0));
+    return place.lives_at ? Away(place, call.parts.clock.Now()) : std::move(handled);
   } catch (const store::OrganisationAway& away) {
     return Away(away.place(), call.parts.clock.Now());
   }

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/uuid.h"
+#include "domain/auth/cell.h"
 #include "domain/search/documents.h"
 
 namespace vedette::app {
@@ -521,6 +522,10 @@ std::string FormatForPeople(const Json& answer, const std::vector<std::string_vi
     std::string text = FormatTable(*it, columns);
     if (const auto next = answer.find("next_cursor"); next != answer.end() && !next->is_null()) {
       text += fmt::format("more: --cursor {}\n", Cell(*next));
+    }
+    if (const auto cell = answer.find("lives_at"); cell != answer.end() && cell->is_string()) {
+      text += fmt::format("by the directory it lives at {}\n",
+                          Printable(domain::CellName(cell->get<std::string>())));
     }
     return text;
   }

@@ -323,6 +323,9 @@ def test_an_operators_change_is_refused_where_it_would_do_nothing(binary, cells,
     assert old_database.value("SELECT count(*) FROM suppression") == 0
     assert new.as_operator("POST", "/admin/v1/erase", person).status == 200
     assert old.as_operator("GET", path + "/api-keys").status == 200
+    for unseen in ("", "/ledger", "/reservations", "/signing-secrets"):
+        refused = old.as_operator("GET", path + unseen)
+        assert (refused.status, refused.json["error"], refused.json["cell"]) == (409, "organisation_elsewhere", "c3"), (unseen, refused)
     moved = Tenant(new, tenant.org_id, tenant.api_key, tenant.signing_secret)
     assert moved.call("GET", "/credits").status == 200
     assert new.as_operator("DELETE", f"{path}/api-keys/{key}").status == 204

@@ -275,6 +275,19 @@ TEST_F(AdminRoutes, NoneChangesAnOrganisationThatLivesElsewhere) {
             "0");
 }
 
+TEST_F(AdminRoutes, NoneDeniesAnOrganisationThatLivesElsewhere) {
+  const std::string org = NewOrganisation();
+  Sql("update organisation set locked = true, lives_at = 'c3'");
+  Sql("delete from account");
+  for (const admin::Route& route : TokenRoutes()) {
+    if (route.method != "GET" || !HasId(route)) continue;
+    const Reply reply = Send(route, Fill(route.pattern, org), "");
+    if (reply.status == 200) continue;  // what is kept
+    EXPECT_EQ(reply.status, 409) << route.pattern << reply.raw.body;
+    EXPECT_EQ(reply.body["cell"], "c3") << route.pattern;
+  }
+}
+
 TEST_F(AdminRoutes, EachTakesBadQueriesForWhatTheyAre) {
   const std::string org = NewOrganisation();
   for (const admin::Route& route : TokenRoutes()) {

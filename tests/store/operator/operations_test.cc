@@ -374,6 +374,12 @@ TEST_F(Operations, WhatAnOrganisationElsewhereHasIsChangedThereWhateverThePathNa
     }
   }
   EXPECT_EQ(Sql("select count(*) from audit where reason = 'late'"), "0");
+  Sql("delete from monitor_sched");
+  for (const std::string& path : {monitor, monitor + "/rows", monitor + "/events"}) {
+    EXPECT_EQ(Ask("GET", path).body["error"], "organisation_elsewhere") << path;
+  }
+  const std::string nobodys = "/admin/v1/monitors/" + base::Uuid::V4().ToString();
+  EXPECT_EQ(Ask("GET", nobodys).status, 404);
 }
 
 TEST_F(Operations, EveryOrganisationsMonitorsAreListedAndFound) {

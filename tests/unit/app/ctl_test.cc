@@ -438,6 +438,9 @@ TEST(CtlText, AListIsATableOfTheChosenColumns) {
             "   bcd\n"
             "more: --cursor c\n");
   EXPECT_EQ(FormatForPeople(base::ParseJsonOrThrow(R"({"rows":[]})"), {}), "none\n");
+  const Json moved = base::ParseJsonOrThrow(R"({"items":[],"lives_at":"c3"})");
+  EXPECT_EQ(FormatForPeople(moved, {"id"}), "none\nby the directory it lives at cell c3\n");
+  EXPECT_EQ(FormatForPeople(Json{{"items", Json::array()}, {"lives_at", nullptr}}, {}), "none\n");
   EXPECT_EQ(FormatForPeople(Json::array(), {"id"}), "none\n");
 }
 
