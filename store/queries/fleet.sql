@@ -20,7 +20,8 @@ delete from member where id = @member_id
 select c.due, c.leased, c.waiting, c.oldest_due_us, p.pending,
   (select count(*) from (select from delivery where state :are_dead limit @limit) s) as dead,
   p.oldest_pending_us,
-  (select count(*) from endpoint where failing) as receivers_failing,
+  (select count(*) from endpoint e join organisation o on o.id = e.org_id where e.failing and o.lives_at is null)
+    as receivers_failing,
   (select count(*) from monitor_sched s join monitor m on m.id = s.monitor_id
    where s.failing_since is not null and m.status = :status_active and m.archived_at is null) as monitors_failing
 from (

@@ -36,10 +36,12 @@ select
      where live and next_run_at < now() - @late_s::bigint * interval '1 second' limit @limit) s) as late
 
 -- name: overview_failing
-select org_id, :endpoint_origin as address, failing_since, failed_at, failures, count(*) over () as total
+-- Those of organisations that live elsewhere are told there.
+select e.org_id, :endpoint_origin as address, e.failing_since, e.failed_at, e.failures, count(*) over () as total
 from endpoint e
-where failing
-order by failing_since
+join organisation o on o.id = e.org_id
+where e.failing and o.lives_at is null
+order by e.failing_since
 limit @limit
 
 -- name: overview_backlog

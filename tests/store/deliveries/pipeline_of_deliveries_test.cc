@@ -361,6 +361,9 @@ TEST_F(DeliveryTest, AReceiverFailsWhenEveryAttemptDidForFortyEightHours) {
   fail();
   EXPECT_EQ(Sql(shown), "t");
   EXPECT_EQ(store::ReadGauges(session).receivers_failing, 1);
+  Sql("update organisation set lives_at = 'c3'");
+  EXPECT_EQ(store::ReadGauges(session).receivers_failing, 0) << "it is told there";
+  Sql("update organisation set lives_at = null");
   EXPECT_EQ(Sql("select status from monitor"), "2") << "nothing is switched off";
   Sql("update delivery set available_at = now(), lease_token = null");
   Sql("update endpoint set available_at = now()");

@@ -599,6 +599,9 @@ TEST_F(Operations, TheOverviewShowsTheFleetAndItsQueues) {
   EXPECT_EQ(body["monitors"]["live"], 1);
   EXPECT_EQ(body["monitors"]["late"], 1);
   EXPECT_EQ(body["monitors"]["stalest"][0]["id"], monitor);
+  Sql("update organisation set lives_at = 'c3'");
+  const Json elsewhere = Ask("GET", "/admin/v1/overview").body;
+  EXPECT_EQ(elsewhere["receivers"]["failing"], 0) << "it is told where the organisation lives";
 }
 
 TEST_F(Operations, WithoutTheDatabaseAnswersAre503AndHealthStays_G12) {
