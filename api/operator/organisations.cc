@@ -206,8 +206,8 @@ rest::Handled DeleteTeam(Call& call) {
       return rest::NotFound("team of this organisation");
     case store::TeamDeletion::kInUse:
       return rest::Conflict(
-          "the team still has API keys, OAuth clients, sessions, open jobs, active schedules of "
-          "workflows, or monitors that are not archived");
+          "the team still has API keys, OAuth clients, sessions, members, invitations, open jobs, "
+          "active schedules of workflows, or monitors that are not archived");
     case store::TeamDeletion::kDone:
       break;
   }

@@ -119,7 +119,8 @@ std::vector<CtlCommand> TeamAndKeyCommands() {
        {},
        {}},
       {"team-delete",
-       "Delete a team that has no keys, clients, sessions, monitors or jobs",
+       "Delete a team that has no keys, clients, sessions, members, invitations, monitors, active "
+       "schedules or open jobs",
        "DELETE",
        "/admin/v1/orgs/{id}/teams/{team}",
        {kOrganisation, Id("team", "The team's id, or its name"), kReason},

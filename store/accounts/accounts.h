@@ -98,7 +98,8 @@ std::optional<Team> ChangeTeam(Session& session, const base::Clock& clock, const
                                AuditEntry audit);
 
 enum class TeamDeletion { kDone, kNotFound, kInUse };
-// Takes the team out of every list. kInUse: it has live keys, clients, sessions, monitors or jobs.
+// Takes the team out of every list. kInUse: it has live keys, clients, sessions, members,
+// invitations, monitors, schedules or jobs.
 TeamDeletion DeleteTeam(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                         const base::Uuid& team_id, AuditEntry audit);
 

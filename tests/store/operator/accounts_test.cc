@@ -183,6 +183,12 @@ TEST_F(Accounts, ATeamIsDeletedOnceNothingOfItLives) {
   EXPECT_EQ(Ask("DELETE", at).status, 409) << "its key could make nothing any more";
   EXPECT_EQ(Ask("GET", path).body["teams"].size(), 1U);
   EXPECT_EQ(Ask("DELETE", path + "/api-keys/" + key.body["id"].get<std::string>()).status, 204);
+  const std::string of_team = "'" + org + "', '" + team.get<std::string>() + "'";
+  Sql("insert into org_user (user_id, org_id, team_id) values ('ann', " + of_team + ")");
+  const Reply member = Ask("DELETE", at);
+  EXPECT_EQ(member.status, 409) << "ann would be nowhere";
+  EXPECT_NE(member.raw.body.find("members, invitations"), std::string::npos) << member.raw.body;
+  Sql("delete from org_user");
   EXPECT_EQ(Ask("DELETE", at).status, 204);
   EXPECT_EQ(Ask("GET", path).body["teams"], Json::array());
   EXPECT_EQ(Ask("DELETE", at).status, 404);
