@@ -247,6 +247,32 @@ class Tab extends Console {
     await this.main('Those of the first workflows');
   }
 
+  // Each page of an organisation that is locked says so, and one sees where one is signed in.
+  async lockTheOrganisation() {
+    const lock = async locked => {
+      const answer = await fetch(`${this.given.admin}/admin/v1/orgs/${this.given.org}`, {
+        method: 'PATCH', headers: {Authorization: `Bearer ${this.given.token}`, 'Content-Type': 'application/json'},
+        body: JSON.stringify({locked, reason: 'unpaid'})});
+      assert.equal(answer.status, 200);
+      for (const end = Date.now() + WAIT_MS; (await this.read('/credits')).error === 'organisation_locked' !== locked;) {
+        assert(Date.now() < end, 'it is not locked');
+        await new Promise(soon => setTimeout(soon, 200));
+      }
+    };
+    await this.at('monitors');
+    await this.title('Monitors');
+    await lock(true);
+    await this.page.reload();
+    await this.refused('your organisation is locked: ask the operator why');
+    await this.who('owner of A name');
+    await this.look('dashboard-locked', ['light']);
+    await this.nav('Sessions').click();
+    await this.page.getByText('this one').waitFor();
+    await lock(false);
+    await this.nav('Monitors').click();
+    await this.page.getByRole('link', {name: 'another name'}).waitFor();
+  }
+
   // A key may be made that ends today.
   async makeAKeyOfToday() {
     const today = new Date().toISOString().slice(0, 10);
@@ -386,6 +412,7 @@ async function main() {
     await tab.tellWhatIsDone();
     await tab.loseTheApi();
     await tab.readOn();
+    await tab.lockTheOrganisation();
     await tab.makeAKeyOfToday();
     await tab.readRightToLeft();
     await tab.signInInAnotherTab();

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Vedette, call, free_port, screenshots_folder, wait_until
+from conftest import ADMIN_TOKEN, ROOT, Vedette, call, free_port, screenshots_folder, wait_until
 from test_identity_provider import AUDIENCE, Provider, new_key
 
 BROWSER_S_MAX = 600
@@ -102,6 +102,7 @@ def test_pages_follow_their_session_and_change_what_was_touched(service, modules
     assert service.as_operator("PATCH", path, {"features": []}).status == 200
     given = {"url": service.api.replace("127.0.0.1", "localhost"), "modules": modules, "chromium": "/usr/bin/chromium",
              "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "monitor": monitor["id"], "blank": blank["id"], "flow": flow,
+             "admin": service.admin, "token": ADMIN_TOKEN, "org": tenant.org_id,
              "invitations": {"owner": invitation(service, tenant, "owner"),
                              "other": invitation(service, others, "owner")}}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "dashboard_changes_browser.js"],

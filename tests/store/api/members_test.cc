@@ -188,11 +188,14 @@ TEST_F(ApiMembers, AFailureSaysNothingOfARow) {
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
-TEST_F(ApiMembers, OneSignsOutOfALockedOrganisation) {
+TEST_F(ApiMembers, OneSeesWhoIsSignedInAndSignsOutOfALockedOrganisation) {
   const Reply one = Take(Invite("ada@example.com", "owner"));
   const Reply two = SignIn("ada@example.com");
   Sql("update organisation set locked = true");
-  EXPECT_EQ(With("GET", "/dashboard/sessions", Reads(one)).error(), "organisation_locked");
+  EXPECT_EQ(With("GET", "/credits", Reads(one)).error(), "organisation_locked");
+  EXPECT_EQ(With("GET", "/dashboard/session", Reads(one)).body["csrf_token"],
+            one.body["csrf_token"]);
+  EXPECT_EQ(With("GET", "/dashboard/sessions", Reads(one)).status, 200);
   const Reply out = With("DELETE", "/dashboard/session", Changes(one));
   EXPECT_EQ(out.status, 200) << out.raw.body;
   EXPECT_THAT(out.Header("Set-Cookie"), HasSubstr("Max-Age=0"));
