@@ -228,17 +228,34 @@ class Tab extends Console {
     await this.title(/^another name/);
   }
 
+  // "More" reads each page once, whatever one clicks, and stays where the keyboard is.
   async readOn() {
-    await this.page.context().route('**/workflows/runs?*', route => {
-      const more = new URL(route.request().url()).searchParams.get('cursor') === null;
-      const run = {job_id: this.given.monitor, workflow_name: more ? 'the newest' : 'the oldest', status: 'completed'};
-      return route.fulfill({json: [run], headers: more ? {'X-Next-Cursor': 'two'} : {}});
+    const pages = {null: ['the newest', 'two'], two: ['between', 'three'], three: ['the oldest']};
+    let away = true;
+    await this.page.context().route('**/workflows/runs?*', async route => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      const refused = away && cursor === 'two';
+      if (refused) away = false;
+      if (refused) return route.fulfill({status: 503, json: {message: 'the database is away'}});
+      await new Promise(go => setTimeout(go, 300));
+      const [name, next] = pages[cursor];
+      await route.fulfill({json: [{job_id: this.given.monitor, workflow_name: name, status: 'completed'}],
+                           headers: next ? {'X-Next-Cursor': next} : {}});
     });
+    const active = () => this.page.evaluate(() => document.activeElement.textContent);
     await this.at('runs');
     await this.main('the newest');
     await this.button('More').click();
+    await this.said('the database is away');
+    await this.button('More').dblclick();
+    await this.main('between');
+    assert.equal(await this.page.locator('#said').textContent(), '');
+    assert.equal(await active(), 'More');
+    await this.button('More').click();
     await this.main('the oldest');
     assert.equal(await this.button('More').count(), 0);
+    assert.match(await active(), /^Runs, newest first/);
+    assert.equal(await this.page.locator('main tbody tr').count(), 3);
     await this.page.context().unrouteAll();
     await this.at(`schedules?workflow_id=${this.given.flow}`);
     await this.main('Those of of a file.');

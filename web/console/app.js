@@ -6,7 +6,7 @@ import {cells} from './cells.js';
 import {changes} from './changes.js';
 import {channel, channels} from './channels.js';
 import {deliveries, delivery} from './deliveries.js';
-import {duration, exactTimes, h, renewTimes, replace} from './dom.js';
+import {duration, exactTimes, h, places, renewTimes, replace} from './dom.js';
 import {email} from './email.js';
 import {job, jobs} from './jobs.js';
 import {keys} from './keys.js';
@@ -203,19 +203,6 @@ function busy() {
 
 const mayRenew = () =>
   document.visibilityState === 'visible' && !renewing && shownAt !== null && leavePage === null && !busy();
-
-// Finds again in another view what has the focus now, and where tables are scrolled to.
-function places(old) {
-  const active = document.activeElement;
-  const name = e => e.getAttribute('href') ?? e.getAttribute('aria-label') ?? e.textContent;
-  const alike = view => [...view.querySelectorAll(active.localName)].filter(e => name(e) === name(active));
-  const nth = old.contains(active) ? alike(old).indexOf(active) : -1;
-  const scrolled = [...old.querySelectorAll('.scroll')].map(e => [name(e), e.scrollLeft]).filter(([, left]) => left > 0);
-  return view => {
-    for (const e of view.querySelectorAll('.scroll')) e.scrollLeft = scrolled.find(([n]) => n === name(e))?.[1] ?? 0;
-    if (nth >= 0) (alike(view)[nth] ?? main).focus({preventScroll: true});
-  };
-}
 
 // Reads the present page again and puts it in the place of what is shown, where nobody has gone on meanwhile.
 async function renew() {

@@ -1,29 +1,33 @@
 // A list that goes on with a cursor.
 
 import {ask, query} from './api.js';
-import {h, replace, table} from './dom.js';
+import {h, oneAtATime, replace, table} from './dom.js';
 import {idOf} from './names.js';
 
 // Shows `path` with `filter`, and a button for more while there is more. `rowsOf` picks the items.
 export async function showList(into, {caption, path, filter = {}, columns, empty,
                                       rowsOf = answer => answer.items}) {
   const items = [];
-  const more = async cursor => {
+  const wrong = h('p', {class: 'bad', role: 'alert'});
+  const button = h('button', {type: 'button', click: () => oneAtATime(button, async () => {
+    into.dataset.extended = '';  // such a list is not renewed by itself
+    replace(wrong);
+    await more().catch(e => replace(wrong, e.message));
+  })}, 'Show more');
+  const below = [h('p', null, button), wrong];
+  let cursor;
+  const more = async () => {
     const answer = await ask('GET', path + query({...filter, cursor}));
     items.push(...rowsOf(answer));
-    replace(into, table(caption, columns, items, empty));
-    if (answer.next_cursor) {
-      into.append(h('p', null, h('button', {type: 'button', click: event => {
-        event.target.disabled = true;
-        into.dataset.extended = '';  // such a list is not renewed by itself
-        more(answer.next_cursor).catch(e => {
-          into.append(h('p', {class: 'bad', role: 'alert'}, e.message));
-          event.target.disabled = false;
-        });
-      }}, 'Show more')));
-    }
+    cursor = answer.next_cursor;
+    replace(into, table(caption, columns, items, empty), cursor && below);
   };
-  await more(undefined);
+  into.tabIndex = -1;  // it has the focus of the button that has gone
+  // What the filter asks for is refused below its form, which stays.
+  await more().catch(e => {
+    if (e.status !== 400 && e.status !== 422) throw e;
+    replace(into, h('p', {class: 'bad', role: 'alert'}, e.message));
+  });
 }
 
 // A form whose fields are the page's filter; `go(filter)` is called when it is sent. A field with a `kind` takes the id

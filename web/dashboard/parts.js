@@ -1,7 +1,7 @@
 // What several pages have: lists with a next page, forms, and secrets that are shown once.
 
 import {ask, askPage, query, readFile} from './api.js';
-import {copyButton, h, replace, table} from './dom.js';
+import {copyButton, h, oneAtATime, replace, table} from './dom.js';
 
 const TIMES_SHOWN = 3;
 const TIMES_AFTER_MS = 300;  // since the last key
@@ -34,14 +34,14 @@ export const fileButton = (text, path, name) => button(text, async () => keep(aw
 // What is read page by page: `path` with its filter and the `name` of its array, where the answer has one; `show` makes a node of all that was read.
 export async function pages({path, filter = {}, name = 'items', show}) {
   const items = [];
-  const box = h('div');
-  const more = h('button', {type: 'button', click: () => guarded(read)}, 'More');
+  const box = h('div', {tabindex: -1});
+  const more = h('p', null, button('More', read));
   let cursor = null;
   async function read() {
     const page = await askPage(path + query({limit: 50, ...filter, cursor}));
     items.push(...page[name]);
     cursor = page.next_cursor ?? null;
-    replace(box, show(items), cursor && h('p', null, more));
+    replace(box, show(items), cursor && more);
   }
   await read();
   return box;
@@ -72,13 +72,10 @@ export async function orWhy(work) {
 }
 
 export function button(text, work, kind) {
-  const self = h('button', {type: 'button', class: kind, click: async () => {
-    if (self.getAttribute('aria-busy') === 'true') return;
-    self.setAttribute('aria-busy', 'true');
+  const self = h('button', {type: 'button', class: kind, click: () => oneAtATime(self, () => {
     say('');  // of the click before
-    await guarded(work);
-    self.removeAttribute('aria-busy');
-  }}, text);
+    return guarded(work);
+  })}, text);
   return self;
 }
 
@@ -161,9 +158,7 @@ export function checks(title, options, chosen) {
 export function form(children, submit, work) {
   const wrong = h('p', {class: 'bad', role: 'alert'});
   const go = h('button', {type: 'submit', class: 'primary'}, submit);
-  return h('form', {class: 'form', submit: async event => {
-    event.preventDefault();
-    go.disabled = true;
+  const submitted = async () => {
     wrong.textContent = '';
     say('');  // of what was done before
     try {
@@ -171,7 +166,10 @@ export function form(children, submit, work) {
     } catch (e) {
       wrong.textContent = e.message;
     }
-    go.disabled = false;
+  };
+  return h('form', {class: 'form', submit: event => {
+    event.preventDefault();
+    oneAtATime(go, submitted);
   }}, children, wrong, h('p', null, go));
 }
 

@@ -25,10 +25,26 @@ export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// Makes `children` the contents of `element`; as with h, what is false or missing is left out.
+// Makes `children` the contents of `element`; as with h, what is false or missing is left out. Who was at something in it is at
+// what is like it now.
 export function replace(element, ...children) {
+  const restore = places(element);
   element.replaceChildren();
   fill(element, null, children);
+  restore(element);
+}
+
+// Finds again in another view what has the focus now, or what it stands in, and where tables are scrolled to.
+export function places(old) {
+  const active = document.activeElement;
+  const name = e => e.getAttribute('href') ?? e.getAttribute('aria-label') ?? e.textContent;
+  const alike = view => [...view.querySelectorAll(active.localName)].filter(e => name(e) === name(active));
+  const nth = old !== active && old.contains(active) ? alike(old).indexOf(active) : -1;
+  const scrolled = [...old.querySelectorAll('.scroll')].map(e => [name(e), e.scrollLeft]).filter(([, left]) => left > 0);
+  return view => {
+    for (const e of view.querySelectorAll('.scroll')) e.scrollLeft = scrolled.find(([n]) => n === name(e))?.[1] ?? 0;
+    if (nth >= 0) (alike(view)[nth] ?? view.closest('[tabindex]'))?.focus({preventScroll: true});
+  };
 }
 
 // A table that scrolls by itself. `columns`: [title, item => cell, class?]; a cell is text or a node.
@@ -41,6 +57,17 @@ export function table(caption, columns, items, empty = 'None.') {
       h('tbody', null, items.map(item =>
         // On a phone a row is a card, where each cell says which column it is.
         h('tr', null, columns.map(([title, cell, kind]) => h('td', {class: kind, 'data-column': title}, cell(item))))))));
+}
+
+// Does what a click on `button` asks for, once at a time. The button keeps the focus, as one that is disabled does not.
+export async function oneAtATime(button, work) {
+  if (button.getAttribute('aria-busy') === 'true') return;
+  button.setAttribute('aria-busy', 'true');
+  try {
+    await work();
+  } finally {
+    button.removeAttribute('aria-busy');
+  }
 }
 
 // A button that copies a text; `label` says which.
