@@ -94,7 +94,15 @@ class Tab extends Console {
     assert.equal(all.length, 1, 'nothing was rolled');
     await sure.check();
     await this.button('Roll').click();
-    await this.page.locator('.once code').waitFor();
+    const secret = this.page.locator('.once code');
+    await secret.waitFor();
+    const first = await secret.innerText();
+    await this.button('Roll').click();
+    await this.button('Revoke').click();
+    await this.button('Revoke it at once?').click();
+    await this.said('Revoked.');
+    await this.button('Revoke').waitFor({state: 'detached'});
+    assert.notEqual(await secret.innerText(), first, 'what is shown once stays beside what is done then');
   }
 
   async pauseAChannel() {

@@ -2,11 +2,11 @@
 
 import {ask} from './api.js';
 import {h, table, when} from './dom.js';
-import {again, checks, field, form, list, once, say, sureButton, withSecrets} from './parts.js';
+import {checks, field, form, list, once, say, sureButton, withSecrets} from './parts.js';
 
 const SCOPES = ['read', 'monitors', 'lookups', 'workflows', 'search', 'account'];
 
-export const keys = () => withSecrets('Keys', async made => {
+export const keys = () => withSecrets('Keys', async (made, read) => {
   const name = h('input', {required: true, maxlength: 200});
   const boxes = checks('What it may be used for; none: everything', SCOPES.map(scope => [scope, scope]), []);
   const until = h('input', {type: 'date'});
@@ -30,12 +30,12 @@ export const keys = () => withSecrets('Keys', async made => {
       ['Actions', key => sureButton('Revoke', 'Revoke it at once?', async () => {
         await ask('POST', `/account/api-keys/${key.id}/revoke`, {});
         say('Revoked.');
-        again();
+        await read();
       })],
     ]})];
 });
 
-export const signing = () => withSecrets('Signing secret', async made => {
+export const signing = () => withSecrets('Signing secret', async (made, read) => {
   const {signing_secrets: secrets} = await ask('GET', '/account/signing-secrets');
   const overlap = h('input', {type: 'number', min: 0, max: 72, value: 24, required: true});
   const sure = h('input', {type: 'checkbox'});
@@ -60,7 +60,7 @@ export const signing = () => withSecrets('Signing secret', async made => {
       ['Actions', s => s.retires_at && sureButton('Revoke', 'Revoke it at once?', async () => {
         await ask('POST', `/account/signing-secrets/${s.id}/revoke`, {});
         say('Revoked.');
-        again();
+        await read();
       })],
     ], secrets, 'None.')];
 });

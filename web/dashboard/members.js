@@ -16,7 +16,7 @@ function teamSelect(teams, chosen, change) {
     teams.map(team => h('option', {value: team.id, selected: team.id === chosen}, team.name)));
 }
 
-export const members = () => withSecrets('Members', async made => {
+export const members = () => withSecrets('Members', async (made, read) => {
   const [{members: all, teams}, {invitations}] = await Promise.all([ask('GET', '/account/members'), ask('GET', '/account/invitations')]);
   const email = h('input', {type: 'email', required: true});
   const role = roleSelect('viewer');
@@ -28,6 +28,7 @@ export const members = () => withSecrets('Members', async made => {
       Object.assign(m, body);
       say('Changed.');
       if (m.email === session.now.email) again();
+      else if ('team_id' in body) await read();
     } catch (e) {
       select.value = select.getAttribute('aria-label') === 'Role' ? m.role : m.team_id ?? '';
       throw e;
@@ -54,7 +55,7 @@ export const members = () => withSecrets('Members', async made => {
         ' ', sureButton('Remove', 'Remove and sign out?', async () => {
           await ask('DELETE', `/account/members/${encodeURIComponent(m.email)}`);
           say('Removed.');
-          again();
+          await read();
         }))],
     ].filter(Boolean), all),
     table('Invited', [
@@ -65,7 +66,7 @@ export const members = () => withSecrets('Members', async made => {
       ['By', i => i.invited_by],
       ['Actions', i => sureButton('Withdraw', 'Withdraw it?', async () => {
         await ask('DELETE', `/account/invitations/${i.id}`);
-        again();
+        await read();
       })],
     ].filter(Boolean), invitations, 'Nobody waits.')];
 });

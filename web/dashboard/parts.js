@@ -179,16 +179,17 @@ export function once(title, text, after) {
     h('p', {class: 'note'}, 'It is not shown again.'), after);
 }
 
-// A page that shows secrets once: `content(made)` is what stands under the last one. It is read again where `made` is given a secret, as
-// what it lists has changed by then, and the secret stays.
+// A page that shows secrets once: `content(made, read)` is what stands under the last one. It is read again where `made` is given a
+// secret and by `read`, as what it lists has changed by then, and the secret stays.
 export async function withSecrets(title, content) {
   const shown = h('div');
   const under = h('div');
-  const read = async () => replace(under, await content(async secret => {
+  const made = async secret => {
     replace(shown, secret);
     await read();
     shown.querySelector('button')?.focus();
-  }));
+  };
+  const read = async () => replace(under, await orWhy(() => content(made, read)));
   await read();
   return h('div', null, h('h2', null, title), shown, under);
 }
