@@ -97,6 +97,12 @@ class Person extends Console {
     const row = this.page.getByRole('row', {name: /^viewer@/});
     await row.getByLabel('Team').selectOption({label: this.given.team});
     await this.said('Changed.');
+    // An owner is of no team.
+    await row.getByLabel('Role').selectOption('owner');
+    await this.page.locator('tr', {hasText: 'viewer@'}).getByLabel('Team').and(this.page.locator(':has(option:checked[value=""])')).waitFor();
+    await row.getByLabel('Role').selectOption('viewer');
+    await row.getByLabel('Team').selectOption({label: this.given.team});
+    await this.said('Changed.');
     await row.getByRole('button', {name: 'New password'}).click();
     await row.getByRole('button', {name: /^Make a link/}).click();
     const link = await this.page.locator('.once code').innerText();

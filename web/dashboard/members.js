@@ -16,6 +16,9 @@ function teamSelect(teams, chosen, change) {
     teams.map(team => h('option', {value: team.id, selected: team.id === chosen}, team.name)));
 }
 
+// An owner is of the whole organisation.
+const roleOf = role => role === 'owner' ? {role, team_id: null} : {role};
+
 export const members = () => withSecrets('Members', async (made, read) => {
   const [{members: all, teams}, {invitations}] = await Promise.all([ask('GET', '/account/members'), ask('GET', '/account/invitations')]);
   const email = h('input', {type: 'email', required: true});
@@ -43,7 +46,7 @@ export const members = () => withSecrets('Members', async (made, read) => {
       }),
     table('Members', [
       ['Address', m => [m.email, m.by_provider && ' ', m.by_provider && badge('by the identity provider', 'off')]],
-      ['Role', m => roleSelect(m.role, event => change(m, {role: event.target.value}, event.target))],
+      ['Role', m => roleSelect(m.role, event => change(m, roleOf(event.target.value), event.target))],
       teams.length > 0 && ['Team', m => teamSelect(teams, m.team_id, event => change(m, {role: m.role, team_id: event.target.value || null}, event.target))],
       ['Since', m => when(m.created_at)],
       ['Sessions', m => number(m.sessions), 'n'],
