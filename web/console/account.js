@@ -1,7 +1,7 @@
 // What belongs to an organisation's account: its OAuth clients, its users' sessions, what is reserved, and its ledger.
 import {ask, download, may, query} from './api.js';
 import {confirmChange, field, showOnce} from './dialog.js';
-import {badge, copyable, h, number, table, when} from './dom.js';
+import {badge, copyable, exactly, h, number, table, when} from './dom.js';
 
 const LEDGER_DAYS = 31;
 const SESSIONS_SHOWN = 20;
@@ -195,5 +195,6 @@ export async function ledger(organisation) {
       ['Amount', l => number(l.amount), 'n'],
       ['Total', l => number(l.total), 'n'],
     ], page.lines, 'Nothing was booked or charged.'),
+    h('p', {class: 'note'}, 'Of what was booked until ', exactly(page.until), '. The balance has what came since, too.'),
     h('p', {class: 'buttons'}, csv));
 }

@@ -10,7 +10,7 @@ const FIRST_RANGE_S = 60;
 const GAP_MS = 30000;
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const clock = s => new Date(s * 1000).toLocaleTimeString('en-GB');
+const clock = s => `${new Date(s * 1000).toISOString().slice(11, 19)} UTC`;
 const figure = v => v === null || v === undefined ? '–' : number(Number(v.toPrecision(3)));
 
 export const haveCharts = uPlot !== null;
@@ -79,9 +79,9 @@ export class Chart {
   options(width, shown) {
     const axis = {stroke: css('--soft'), grid: {stroke: css('--line'), width: 1}, ticks: {show: false}};
     return {
-      width, height: HEIGHT, legend: {show: false}, cursor: {drag: {x: false, y: false}},
+      width, height: HEIGHT, tzDate: s => uPlot.tzDate(new Date(s * 1000), 'Etc/UTC'), legend: {show: false}, cursor: {drag: {x: false, y: false}},
       scales: {y: {range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1]}},
-      axes: [{...axis, space: 90, values: (_, ticks) => ticks.map(clock)}, {...axis, size: 56, values: (_, ticks) => ticks.map(v => `${figure(v)}${this.unit}`)}],
+      axes: [{...axis, space: 110, values: (_, ticks) => ticks.map(clock)}, {...axis, size: 56, values: (_, ticks) => ticks.map(v => `${figure(v)}${this.unit}`)}],
       series: [{}, ...this.lines.map(([label, colour], i) =>
         ({label, show: shown[i], stroke: css(`--${colour}`), width: 2, points: {show: false}}))],
     };

@@ -92,7 +92,7 @@ export async function deliveries(main, _, filter) {
     {name: 'monitor_id', label: 'Monitor (name or id)', kind: 'monitor'},
     {name: 'job_id', label: 'Job id'},
   ], filter, f => { location.hash = `#/deliveries${query(f)}`; }),
-    filter.state === 'dead' && replayMany(filter, again), list);
+    filter.state === 'dead' && !filter.job_id && replayMany(filter, again), list);
   await showList(list, {
     caption: 'Deliveries, newest first', path: '/deliveries', filter, empty: 'No delivery matches.',
     columns: [
