@@ -331,6 +331,83 @@ class Operator extends Console {
     });
   }
 
+  // Nothing is refused in silence, nothing is thought better of that is under way, and the keyboard stays where it was.
+  async tellWhatFails() {
+    const context = this.page.context();
+    const dialog = this.page.getByRole('dialog');
+    const away = path => context.route(path, route => route.request().method() === 'GET'
+      ? route.fulfill({status: 503, json: {message: 'the database is away'}}) : route.fallback());
+    const told = () => this.page.getByRole('alert').getByText('It could not be read: the database is away').waitFor();
+    const active = text => this.page.waitForFunction(t => document.activeElement.textContent.startsWith(t), text);
+    const organisation = `/admin/v1/orgs/${this.given.organisationId}`;
+    const book = async amount => {
+      await this.button('Book credits').click();
+      await dialog.getByLabel('Amount').fill(amount);
+      await dialog.getByLabel('Reason').fill('for a test');
+      await this.page.keyboard.press('Enter');
+    };
+    await this.go(`#/organisations/${this.given.organisationId}`);
+    await this.main('Of what was booked until');
+    await context.route(`**${organisation}/credits`, async route => {
+      await new Promise(go => setTimeout(go, 1500));
+      await route.continue();
+    });
+    await book('7.5');
+    for (const key of ['Escape', 'Escape', 'Escape']) await this.page.keyboard.press(key);
+    await dialog.getByRole('button', {name: 'Go back'}).click({force: true});
+    assert(await dialog.isVisible(), 'what is sent is not thought better of');
+    await dialog.waitFor({state: 'hidden'});
+    await this.page.locator('dd', {hasText: /^100,007\.5$/}).waitFor();
+    await active('Book credits');
+    await context.unrouteAll();
+    await away(`**${organisation}`);
+    await book('1');
+    await told();
+    await this.look('read-again-in-vain', ['light']);
+    await context.unrouteAll();
+    await this.button('Refresh').click();
+    await this.page.locator('dd', {hasText: /^100,008\.5$/}).waitFor();
+    assert.equal(await this.page.locator('#said').textContent(), '');
+    await away(/format=csv/);
+    await this.button('Download as CSV').click();
+    await told();
+    await context.unrouteAll();
+    await this.readOnInVain();
+    // What a filter asks for is refused below its form.
+    await this.go('#/deliveries?state=dead&job_id=nonsense');
+    await this.page.getByRole('alert').getByText(/job_id/).waitFor();
+    await this.page.getByLabel('Job id').waitFor();
+    assert.equal(await this.page.getByRole('button', {name: /^Replay all/}).count(), 0, 'jobs are not what is replayed');
+    this.problems = this.problems.filter(text => !/status of 503/.test(text));
+  }
+
+  // A list whose next page is refused says so once, and goes on.
+  async readOnInVain() {
+    let refusals = 2;
+    await this.page.context().route('**/admin/v1/runs?*', route => {
+      const first = new URL(route.request().url()).searchParams.get('cursor') === null;
+      if (!first && refusals-- > 0) return route.fulfill({status: 503, json: {message: 'the database is away'}});
+      return route.fulfill({json: {items: [{id: 'a', workflow_name: first ? 'the newest' : 'the oldest', status: 'completed'}],
+                                   next_cursor: first ? 'two' : null}});
+    });
+    await this.go('#/runs?status=completed');
+    await this.main('the newest');
+    const wrong = this.page.locator('main').getByText('the database is away');
+    for (const n of [1, 0]) {
+      await this.button('Show more').focus();
+      await this.page.keyboard.press('Enter');
+      await this.page.waitForFunction(() => document.querySelector('main button[aria-busy]') === null);
+      await wrong.waitFor();
+      assert.equal(await wrong.count(), 1);
+      assert.equal(refusals, n);
+    }
+    await this.page.keyboard.press('Enter');
+    await this.main('the oldest');
+    assert.equal(await wrong.count(), 0);
+    assert.match(await this.page.evaluate(() => document.activeElement.textContent), /^Runs, newest first/);
+    await this.page.context().unrouteAll();
+  }
+
   async terminate() {
     await this.page.getByRole('link', {name: 'Jobs', exact: true}).click();
     await this.page.getByLabel('Kind').selectOption('find_email');

@@ -163,8 +163,8 @@ def test_a_form_changes_what_was_touched(binary, database, modules, tmp_path):
         "edges": []}})["id"]
     schedule = tenant.post(f"/workflows/{flow}/schedules", {
         "name": "nightly", "cron": "0 3 * * *", "time_zone": "Europe/Berlin", "webhook_payload": [{"n": 12345678901234567890123}]})
-    given = {"steps": ["logIn", "changeANameAlone"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
-             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(),
+    given = {"steps": ["logIn", "changeANameAlone", "tellWhatFails"], "url": service.admin, "token": ADMIN_TOKEN, "modules": modules,
+             "chromium": "/usr/bin/chromium", "profile": str(tmp_path / "profile"), "screenshots": screenshots_folder(), "organisationId": tenant.org_id,
              "monitor": {"id": watched["id"]}, "schedule": schedule["id"]}
     done = subprocess.run([f"{modules}/.bin/node", ROOT / "tests" / "e2e" / "console_browser.js"],
                           input=json.dumps(given), capture_output=True, text=True, timeout=BROWSER_S_MAX)

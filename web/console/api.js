@@ -78,6 +78,11 @@ function reason(status, body) {
   return body?.message ?? body?.detail ?? `status ${status}`;
 }
 
+function unreached(e) {
+  throw new Refused(0, e.name === 'TimeoutError' ? `the admin port has not answered for ${ANSWER_MS_MAX / 1000} s`
+    : 'the admin port cannot be reached');
+}
+
 // The answer's JSON; throws Refused. Status 0: the port cannot be reached.
 export async function ask(method, path, body) {
   const headers = credential();
@@ -89,8 +94,7 @@ export async function ask(method, path, body) {
                                               signal: method === 'GET' ? AbortSignal.timeout(ANSWER_MS_MAX) : undefined});
     text = await answer.text();
   } catch (e) {
-    throw new Refused(0, e.name === 'TimeoutError' ? `the admin port has not answered for ${ANSWER_MS_MAX / 1000} s`
-      : 'the admin port cannot be reached');
+    unreached(e);
   }
   let json = null;
   try {
@@ -102,20 +106,26 @@ export async function ask(method, path, body) {
   return json;
 }
 
+// What the port answers to a GET as a Blob; throws Refused. `signal` ends it.
+async function readFile(path, signal) {
+  const answer = await fetch(`/admin/v1${path}`, {headers: credential(), signal}).catch(unreached);
+  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json().catch(() => null)));
+  return answer.blob().catch(unreached);
+}
+
 // The text or the screenshot of a snapshot as a Blob; null where there is none.
 export async function readSnapshot(id, part) {
-  const answer = await fetch(`/admin/v1/snapshots/${id}/${part}`, {headers: credential(),
-                                                                   signal: AbortSignal.timeout(ANSWER_MS_MAX)});
-  if (answer.status === 404) return null;
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
-  return answer.blob();
+  try {
+    return await readFile(`/snapshots/${id}/${part}`, AbortSignal.timeout(ANSWER_MS_MAX));
+  } catch (e) {
+    if (e.status === 404) return null;
+    throw e;
+  }
 }
 
 // Gives the browser what the port answers to a GET, as a file of this name. Throws Refused.
 export async function download(path, name) {
-  const answer = await fetch(`/admin/v1${path}`, {headers: credential()});
-  if (!answer.ok) throw new Refused(answer.status, reason(answer.status, await answer.json()));
-  const url = URL.createObjectURL(await answer.blob());
+  const url = URL.createObjectURL(await readFile(path));
   const link = document.createElement('a');
   Object.assign(link, {href: url, download: name});
   link.click();

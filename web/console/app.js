@@ -59,6 +59,7 @@ const nav = document.getElementById('nav');
 const age = document.getElementById('age');
 const times = document.getElementById('times');
 const who = document.getElementById('who');
+const said = document.getElementById('said');
 const leaveButton = document.getElementById('leave');
 const RENEW_MS = 10000;
 const OLD_MS = 3 * RENEW_MS;  // what is shown longer than this is old
@@ -132,6 +133,7 @@ function pageHere() {
 }
 
 function leave() {
+  replace(said);
   leavePage?.();
   leavePage = null;
   shownAt = null;
@@ -264,5 +266,14 @@ addEventListener('storage', event => {
   login('The token was forgotten in another tab.');
 });
 addEventListener('hashchange', show);
+addEventListener('click', () => replace(said), {capture: true});  // of the click before
+// Nothing is refused in silence. What a dialog asks for it tells of itself: what is left was only read.
+addEventListener('unhandledrejection', event => {
+  const {message, status} = event.reason ?? {};
+  if (status === undefined) return;  // a fault of the page, for the browser's own log
+  event.preventDefault();
+  if (status === 401) return void show();
+  replace(said, `It could not be read: ${message}. What the page shows may be old.`);
+});
 showTimes();
 show();

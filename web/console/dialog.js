@@ -1,6 +1,6 @@
 // Asking before something is changed: what will happen, and why it is done.
 
-import {copyable, h, replace} from './dom.js';
+import {copyable, h, oneAtATime, replace} from './dom.js';
 
 // A secret that is shown once: what was made, the secret, and a button that copies it.
 export function showOnce({title, what, secret}) {
@@ -34,13 +34,27 @@ export function confirmChange({title, what, button, asksWhy = true, reasonRequir
   const dialog = document.getElementById('dialog');
   return new Promise(resolve => {
     let done = null;
+    let acts = false;  // what is under way is not thought better of
     const error = h('p', {class: 'bad', role: 'alert'});
     const reason = h('input', {id: 'dialog-reason', name: 'reason', maxlength: 500,
                                required: reasonRequired, autocomplete: 'off'});
     const submit = h('button', {type: 'submit', class: danger ? 'danger' : 'primary'}, button);
-    const form = h('form', {method: 'dialog', submit: async event => {
+    const back = h('button', {type: 'button', click: () => acts || dialog.close()}, 'Go back');
+    const form = h('form', {method: 'dialog', submit: event => {
       event.preventDefault();
-      submit.disabled = true;
+      return oneAtATime(submit, doIt);
+    }},
+      h('h2', {id: 'dialog-title'}, title),
+      h('p', null, what),
+      fields.map(one => one.id === null ? h('fieldset', null, h('legend', null, one.label), one.input)
+        : h('p', null, h('label', {for: one.id}, one.label), one.input)),
+      asksWhy && h('p', null,
+        h('label', {for: 'dialog-reason'}, reasonRequired ? 'Reason' : 'Reason (optional)'), reason),
+      error,
+      h('p', {class: 'buttons'}, submit, back));
+    const doIt = async () => {
+      acts = true;
+      back.setAttribute('aria-disabled', 'true');
       const data = new FormData(form);
       const values = Object.fromEntries(data);
       if (values.reason === '') delete values.reason;
@@ -50,18 +64,13 @@ export function confirmChange({title, what, button, asksWhy = true, reasonRequir
       } catch (e) {
         replace(error, e.message);
       } finally {
-        submit.disabled = false;
+        acts = false;
+        back.removeAttribute('aria-disabled');
       }
-    }},
-      h('h2', {id: 'dialog-title'}, title),
-      h('p', null, what),
-      fields.map(one => one.id === null ? h('fieldset', null, h('legend', null, one.label), one.input)
-        : h('p', null, h('label', {for: one.id}, one.label), one.input)),
-      asksWhy && h('p', null,
-        h('label', {for: 'dialog-reason'}, reasonRequired ? 'Reason' : 'Reason (optional)'), reason),
-      error,
-      h('p', {class: 'buttons'}, submit,
-        h('button', {type: 'button', click: () => dialog.close()}, 'Go back')));
+    };
+    // A browser lets a page refuse one `cancel` alone, but each press of the key.
+    dialog.oncancel = event => { if (acts) event.preventDefault(); };
+    dialog.onkeydown = event => { if (acts && event.key === 'Escape') event.preventDefault(); };
     replace(dialog, form);
     // Not before it is told that it is closed: else what shows the next dialog hears of this one's end.
     dialog.addEventListener('close', () => resolve(done), {once: true});

@@ -109,6 +109,7 @@ function filesOf(r) {
   const ask_links = h('button', {type: 'button', click: async () => {
     show((await ask('GET', `/runs/${r.id}?rows=true`)).files, fileLink);
     ask_links.remove();
+    shown.firstChild.focus();  // the table
   }}, 'Show links to the files');
   return [shown, r.files.length > 0 && h('p', {class: 'buttons'}, ask_links)];
 }
