@@ -272,6 +272,32 @@ class Tab extends Console {
     await this.main('Those of the first workflows');
   }
 
+  // Nothing that was typed goes in silence: not what is given twice, nor a form for what is tried beside it.
+  async keepWhatIsTyped() {
+    await this.at('lookups');
+    await this.field('Name').fill('Ada');
+    await this.field('Lines').fill('name\nBob');
+    await this.button('Look up').click();
+    await this.refused('Leads are given twice');
+    await this.at('monitors/new');
+    await this.field('Name').fill('half filled');
+    await this.field('Rows').fill('https://a.example/');
+    await this.field('Or a CSV file').setInputFiles({name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('url\nb.example\n')});
+    await this.field('Watched fields').fill('headline = css:h1');
+    await this.button('Create').click();
+    await this.refused('Rows are given twice');
+    const cookies = await this.page.context().cookies();
+    await this.page.context().clearCookies();
+    const tried = this.page.waitForResponse('**/monitors/preview');
+    await this.field('Every').fill('0 9 * * *');
+    await this.field('Watched fields').fill('headline = css:h2');
+    assert.equal((await tried).status(), 401);
+    await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', {bubbles: true})));
+    await this.page.locator('section[aria-label=Preview] .note', {hasText: /./}).waitFor();
+    assert.equal(await this.field('Name').inputValue(), 'half filled');
+    await this.page.context().addCookies(cookies);
+  }
+
   // Each page of an organisation that is locked says so, and one sees where one is signed in.
   async lockTheOrganisation() {
     const lock = async locked => {
@@ -437,6 +463,7 @@ async function main() {
     await tab.tellWhatIsDone();
     await tab.loseTheApi();
     await tab.readOn();
+    await tab.keepWhatIsTyped();
     await tab.lockTheOrganisation();
     await tab.makeAKeyOfToday();
     await tab.readRightToLeft();

@@ -6,7 +6,7 @@ import {cells} from './cells.js';
 import {changes} from './changes.js';
 import {channel, channels} from './channels.js';
 import {deliveries, delivery} from './deliveries.js';
-import {duration, exactTimes, h, places, renewTimes, replace} from './dom.js';
+import {duration, edited, exactTimes, h, places, renewTimes, replace} from './dom.js';
 import {email} from './email.js';
 import {job, jobs} from './jobs.js';
 import {keys} from './keys.js';
@@ -189,18 +189,11 @@ async function show() {
   }
 }
 
-// Whether a form has been filled in that was not sent yet.
-function edited() {
-  const begins = select => Math.max(0, [...select.options].findIndex(option => option.defaultSelected));
-  return [...main.querySelectorAll('form :is(input, select, textarea)')].some(
-    e => e.localName === 'select' ? e.selectedIndex !== begins(e) : e.value !== e.defaultValue);
-}
-
 // Nothing that somebody writes, has chosen or has made longer is taken away by a renewal.
 function busy() {
   const active = document.activeElement;
   return document.querySelector('dialog[open], [data-extended]') !== null || !getSelection().isCollapsed
-    || main.contains(active) && active.matches('input, select, textarea') || edited();
+    || main.contains(active) && active.matches('input, select, textarea') || edited(main);
 }
 
 const mayRenew = () =>

@@ -138,6 +138,13 @@ async function answerTo(method, path, body) {
 // The answer's JSON; throws Refused. Status 0: the API cannot be reached.
 export const ask = async (method, path, body) => (await answerTo(method, path, body)).json;
 
+// A question that nobody has clicked for: whatever has become of the session, the page stays with what stands in its forms.
+export async function askAside(method, path, body) {
+  const {ok, status, json} = await exchange(method, path, body);
+  if (!ok) throw new Refused(status, reason(status, json), json);
+  return json;
+}
+
 // A page of a list. One that is an array itself has it as `items`, and its next cursor in a header.
 export async function askPage(path) {
   const {json, next} = await answerTo('GET', path);

@@ -4,7 +4,7 @@ import {ask, readSession, renewSession, session} from './api.js';
 import {audit} from './audit.js';
 import {channels} from './channels.js';
 import {deliveries} from './deliveries.js';
-import {h, replace} from './dom.js';
+import {edited, h, replace} from './dom.js';
 import {keys, signing} from './keys.js';
 import {members} from './members.js';
 import {lookups} from './lookups.js';
@@ -143,7 +143,7 @@ async function show() {
 
 session.now = await readSession().catch(() => null);
 addEventListener('hashchange', go);
-addEventListener('visibilitychange', () => document.hidden || renewSession().catch(() => {}));
+addEventListener('visibilitychange', () => document.hidden || edited(main) || renewSession().catch(() => {}));
 addEventListener('vedette-session', event => changed(event.detail));
 addEventListener('vedette-left', left);
 addEventListener('vedette-entered', event => entered(event.detail));

@@ -131,6 +131,7 @@ export async function lookups() {
   file.addEventListener('change', async () => { batch.value = await file.files[0]?.text() ?? ''; });
   const leadsOf = () => {
     const single = Object.fromEntries(names.map((name, n) => [name, inputs[n].value.trim()]).filter(([, v]) => v !== ''));
+    if (Object.keys(single).length > 0 && batch.value.trim() !== '') throw new Error('Leads are given twice: one, and as lines. Take one of them away.');
     const leads = batch.value.trim() !== '' ? csvRows(batch.value.replace(/^\uFEFF/, '')) : Object.keys(single).length > 0 ? [single] : [];
     if (leads.length === 0) throw new Error('Give a lead, or lines of CSV below their names.');
     if (leads.length > LEADS_MAX) throw new Error(`There are ${leads.length} leads; one lookup takes ${LEADS_MAX}.`);

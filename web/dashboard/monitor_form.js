@@ -1,6 +1,6 @@
 // Making and changing a monitor. What its fields would read is tried on the first rows as one types.
 
-import {ask, readMonitor} from './api.js';
+import {ask, askAside, readMonitor} from './api.js';
 import {h, replace, value} from './dom.js';
 import {button, checks, field, form, goOn, nameOf, timing} from './parts.js';
 import {lines, structOf, structText, tagsOf, tagsText} from './monitor_text.js';
@@ -36,7 +36,7 @@ function tryAsTyped(inputs, body) {
     try {
       const order = body();
       if (order === null) return;
-      content = seenRows(await ask('POST', '/monitors/preview', order));
+      content = seenRows(await askAside('POST', '/monitors/preview', order));
     } catch (e) {
       content = h('p', {class: 'note'}, e.message);
     }
@@ -98,6 +98,7 @@ export async function newMonitor() {
     form([name, field('Column of the rows', column, 'What names a row: url, domain, or another name'),
       field('Rows', subjects, 'One a line'), field('Or a CSV file', file, 'Its first line names the columns, that of the rows among them'), others, pickOnPage(f.struct, order), tryAsTyped([column, subjects, f.struct, f.probe.input], body)], 'Create', async () => {
       const struct = structOf(f.struct.value);
+      if (file.files.length > 0 && subjects.value.trim() !== '') throw new Error('Rows are given twice: as lines and as a file. Take one of them away.');
       const given = file.files.length === 0 ? {rows: rowsOf()}
         : {resource_handle_id: (await ask('POST', '/storage/csv/upload', file.files[0])).handle_id};
       const made = await ask('POST', '/monitors', {

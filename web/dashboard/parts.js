@@ -1,6 +1,6 @@
 // What several pages have: lists with a next page, forms, and secrets that are shown once.
 
-import {ask, askPage, query, readFile} from './api.js';
+import {askAside, askPage, query, readFile} from './api.js';
 import {copyButton, h, oneAtATime, replace, table} from './dom.js';
 
 const TIMES_SHOWN = 3;
@@ -125,7 +125,7 @@ export function timing(label, {frequency = '', cron, time_zone: zoneOf} = {}) {
     let content = [];
     if (schedule) {
       try {
-        const {times, clock_changes: changes} = await ask('POST', '/schedules/preview', {...schedule, count: TIMES_SHOWN});
+        const {times, clock_changes: changes} = await askAside('POST', '/schedules/preview', {...schedule, count: TIMES_SHOWN});
         content = [`Next by UTC: ${times.map(at => at.replace('T', ' ').replace(':00Z', '')).join(' · ')}`, ...changes.map(c => c.effect)];
       } catch (e) {
         content = [e.message];

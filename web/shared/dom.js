@@ -59,6 +59,13 @@ export function table(caption, columns, items, empty = 'None.') {
         h('tr', null, columns.map(([title, cell, kind]) => h('td', {class: kind, 'data-column': title}, cell(item))))))));
 }
 
+// Whether a form in `element` has been filled in that was not sent yet.
+export function edited(element) {
+  const begins = select => Math.max(0, [...select.options].findIndex(option => option.defaultSelected));
+  return [...element.querySelectorAll('form :is(input, select, textarea)')].some(
+    e => e.localName === 'select' ? e.selectedIndex !== begins(e) : e.value !== e.defaultValue || e.checked !== e.defaultChecked);
+}
+
 // Does what a click on `button` asks for, once at a time. The button keeps the focus, as one that is disabled does not.
 export async function oneAtATime(button, work) {
   if (button.getAttribute('aria-busy') === 'true') return;
