@@ -298,6 +298,29 @@ class Tab extends Console {
     await this.page.context().addCookies(cookies);
   }
 
+  // A line ends where a value is no number, and shows numbers as they are.
+  async drawWhatIsNoNumber() {
+    const drawn = values => this.page.evaluate(async all => {
+      const {stepChart} = await import('/dashboard/assets/figures.js');
+      const events = all.map((current_value, n) => ({field: 'price', current_value, created_at: `2026-11-21T00:00:0${n}Z`}));
+      const chart = stepChart('price', events.toReversed());
+      return [chart.querySelector('figcaption').textContent.split(';')[0], chart.querySelector('path').getAttribute('d')];
+    }, values);
+    const [caption, path] = await drawn(['41.12345', '41.12399', null, '41.12401', 'sold out']);
+    assert.equal(caption, 'lowest 41.12345, highest 41.12401, now sold out');
+    assert.match(path, /^M4 \S+H\S+V\S+H\S+M\S+ 6H\S+$/);
+    assert(!path.endsWith('H596'), path);
+    const [still, on] = await drawn([1, 0.1 + 0.2]);
+    assert.match(still, /^lowest 0.3\d*, highest 1, now 0.3/);
+    assert(on.endsWith('H596'), on);
+    await this.at('deliveries');
+    await this.title('Deliveries');
+    assert.equal(await this.page.locator('input[pattern]').evaluate(input => {
+      input.value = 'no id';
+      return input.validity.patternMismatch;
+    }), true);
+  }
+
   // Each page of an organisation that is locked says so, and one sees where one is signed in.
   async lockTheOrganisation() {
     const lock = async locked => {
@@ -464,6 +487,7 @@ async function main() {
     await tab.loseTheApi();
     await tab.readOn();
     await tab.keepWhatIsTyped();
+    await tab.drawWhatIsNoNumber();
     await tab.lockTheOrganisation();
     await tab.makeAKeyOfToday();
     await tab.readRightToLeft();

@@ -11,7 +11,7 @@ function what(d) {
 }
 
 function replayForm() {
-  const monitor = h('input', {autocomplete: 'off', pattern: ' *[0-9a-f-]{36} *'});
+  const monitor = h('input', {autocomplete: 'off', pattern: ' *[0-9a-f\\-]{36} *'});
   const [since, until] = [h('input', {type: 'date'}), h('input', {type: 'date'})];
   const midnight = input => input.value === '' ? undefined : `${input.value}T00:00:00Z`;
   return h('details', {class: 'start'}, h('summary', null, 'Send many again'), form([

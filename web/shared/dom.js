@@ -176,7 +176,7 @@ export function duration(ms) {
 }
 
 export function number(n) {
-  return n === null || n === undefined ? '–' : n.toLocaleString('en');
+  return n === null || n === undefined ? '–' : n.toLocaleString('en', {maximumFractionDigits: 20});
 }
 
 // A value of any type as people read it; text as it is.

@@ -1,26 +1,32 @@
 // Figures over time and beside each other, as drawings with a sentence that says the same.
 
 import {numeric} from './diff.js';
-import {h, number, svg, when} from './dom.js';
+import {h, number, svg, value, when} from './dom.js';
 
-// The values of a field that is a number at every change that is known, as a line of steps.
+// The values of a field at every change that is known, as a line of steps, which is broken where the value is no number.
 export function stepChart(field, events) {
   const width = 600;
   const height = 90;
-  const points = events.filter(e => e.field === field && numeric(e.current_value) !== null)
-    .map(e => [Date.parse(e.created_at), numeric(e.current_value)]).sort((a, b) => a[0] - b[0]);
+  const changes = events.filter(e => e.field === field && 'current_value' in e)
+    .map(e => [Date.parse(e.created_at), numeric(e.current_value), e.current_value]).sort((a, b) => a[0] - b[0]);
+  const points = changes.filter(([, v]) => v !== null);
   if (points.length < 2) return null;
   const first = points[0][0];
   const span = Math.max(1, Date.now() - first);
   const [low, high] = [Math.min(...points.map(p => p[1])), Math.max(...points.map(p => p[1]))];
   const x = at => (at - first) / span * (width - 8) + 4;
   const y = v => high === low ? height / 2 : height - 6 - (v - low) / (high - low) * (height - 12);
-  const path = points.map(([at, v], i) => i === 0 ? `M${x(at)} ${y(v)}` : `H${x(at)}V${y(v)}`).join('') + `H${width - 4}`;
+  const step = ([at, v], i) => {
+    const drawn = i > 0 && changes[i - 1][1] !== null;
+    return v === null ? drawn && `H${x(at)}` : drawn ? `H${x(at)}V${y(v)}` : `M${x(at)} ${y(v)}`;
+  };
+  const [, last, now] = changes.at(-1);
+  const path = [...changes.map(step), last !== null && `H${width - 4}`].filter(Boolean).join('');
   return h('figure', {class: 'chart'}, h('h4', null, field),
     svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'steps', role: 'img',
                 'aria-label': `${field}: ${points.length} changes, from ${number(low)} to ${number(high)}`},
       svg('path', {d: path})),
-    h('figcaption', null, `lowest ${number(low)}, highest ${number(high)}, now ${number(points.at(-1)[1])}; since `,
+    h('figcaption', null, `lowest ${number(low)}, highest ${number(high)}, now `, last === null ? value(now) : number(last), '; since ',
       when(new Date(first).toISOString())));
 }
 
