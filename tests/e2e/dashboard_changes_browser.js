@@ -234,6 +234,26 @@ class Tab extends Console {
     await context.unrouteAll();
     await this.button('Try again').click();
     await this.title(/^another name/);
+    // A page that comes late says so; one that cannot be shown has a title, too.
+    await context.route('**/account/api-keys?*', async route => {
+      await new Promise(go => setTimeout(go, 1500));
+      await route.continue();
+    });
+    await this.nav('Keys').click();
+    await this.page.locator('main[aria-busy=true]').waitFor();
+    await this.said('Loading …');
+    await this.title('Keys');
+    assert.equal(await this.page.locator('#said').textContent(), '');
+    assert.equal(await this.page.locator('main[aria-busy]').count(), 0);
+    await context.unrouteAll();
+    await this.at('nowhere');
+    await this.title('No such page');
+    assert.equal(await this.page.title(), 'No such page · vedette');
+    await this.at('sorry/invitation');
+    await this.refused('The invitation was used, has expired');
+    assert.equal(await this.page.locator('#who').isVisible(), true);
+    await this.at('choose');
+    await this.title('That did not work');
   }
 
   // "More" reads each page once, whatever one clicks, and stays where the keyboard is.

@@ -45,7 +45,11 @@ const PAGES = [
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 const who = document.getElementById('who');
+const said = document.getElementById('said');
+const LOADING = 'Loading …';
+const LONG_MS = 500;
 let shown = 0;  // counts pages, so that one that comes late is dropped
+let waits = null;  // to say that the next page loads
 let ended = false;  // whether the sign-in form stands in a page's place as its session is over
 
 const whoIs = ({email, role, team, organisation}) => [h('bdi', null, email), `, ${role} of `, team && [h('bdi', null, team), ', '],
@@ -80,20 +84,24 @@ function unread(why) {
     h('p', null, button('Try again', async () => again())));
 }
 
+const noPage = (title, why) => [h('h2', null, title), h('p', {class: 'bad', role: 'alert'}, why)];
+
 async function pageOf(path, search) {
   const invited = /^invitation\/(vd_inv_[0-9A-Za-z_]+)$/.exec(path);
   if (invited) return invitation(invited[1], entered);
   const forgotten = /^reset\/(vd_rst_[0-9A-Za-z_]+)$/.exec(path);
   if (forgotten) return reset(forgotten[1]);
+  const sorry = /^sorry\/([a-z]+)$/.exec(path)?.[1];
   if (session.now === null && session.unread) return unread(session.unread);
-  if (session.now === null) return path === 'choose' ? choice(entered) : signIn(entered, ended ? 'ended' : /^sorry\/([a-z]+)$/.exec(path)?.[1]);
+  if (path === 'choose') return choice(entered);
+  if (session.now === null || sorry) return signIn(entered, ended ? 'ended' : sorry);
   for (const [pattern, page, role] of PAGES) {
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (!match) continue;
-    if (!session.may(role)) return h('p', {class: 'bad'}, `This page is for the role ${role}.`);
+    if (!session.may(role)) return noPage('Not for your role', `This page is for the role ${role}.`);
     return page(...match.slice(1), Object.fromEntries(new URLSearchParams(search ?? '')));
   }
-  return h('p', {class: 'bad'}, 'There is no such page.');
+  return noPage('No such page', 'There is no such page.');
 }
 
 function entered(now) {
@@ -114,9 +122,22 @@ function changed(before) {
   show();
 }
 
+// What is shown is the page before until the next has been read, which is said where it takes long.
+function load(goesOn) {
+  clearTimeout(waits);
+  const loading = said.textContent === LOADING;
+  if (!goesOn) {
+    main.removeAttribute('aria-busy');
+    return loading && say('');
+  }
+  main.setAttribute('aria-busy', 'true');
+  waits = setTimeout(() => said.textContent === '' && say(LOADING), LONG_MS);
+}
+
 async function go(event) {
   const turn = ++shown;
   if (event.isTrusted) say('');  // of the page before; one that is shown again keeps what was done there
+  load(true);
   try {
     if (await renewSession() || turn !== shown) return;
   } catch {
@@ -129,13 +150,15 @@ async function show() {
   const turn = ++shown;
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
   showNav(path);
+  load(true);
   let content;
   try {
     content = await pageOf(path, search);
   } catch (e) {
-    content = h('p', {class: 'bad', role: 'alert'}, e.message);
+    content = noPage('That did not work', e.message);
   }
   if (turn !== shown) return;
+  load(false);
   replace(main, content);
   document.title = `${main.querySelector('h2')?.textContent ?? 'vedette'} · vedette`;
   main.focus({preventScroll: true});
