@@ -203,7 +203,7 @@ with moved as (
     and case when @was_waiting::boolean then s.waiting_slot else s.next_at end = @slot::timestamptz
   returning s.id
 )
--- Whom it is told is asked at its end: notice_slots.
+-- Channels are asked at its end whether they are told: notice_slots.
 insert into workflow_slot (schedule_id, slot, state, reason, slots, run_id, told)
 select m.id, @slot::timestamptz, @state::smallint, @reason::text, @slots::bigint, @run_id::uuid, false from moved m
 on conflict (schedule_id, slot) do update

@@ -1,26 +1,27 @@
 #pragma once
 
-#include <chrono>
-#include <pqxx/pqxx>
+#include <memory>
 #include <string>
-#include <thread>
 
 namespace vedette::test {
 
-// Calls while a neighbour has done `statement` at the database and not yet committed, which it does
-// after 200 ms.
+// Somebody who has done `statement` at the database and commits once another waits for it; at the
+// latest when the object goes.
+class Neighbour {
+ public:
+  Neighbour(const std::string& url, const std::string& statement);
+  ~Neighbour();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Calls while a neighbour has done `statement` and not yet committed.
 template <typename Call>
 auto CallBeside(const std::string& url, const std::string& statement, const Call& call) {
-  pqxx::connection neighbour(url);
-  pqxx::work first(neighbour);
-  first.exec(statement);
-  std::thread ends([&first] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    first.commit();
-  });
-  auto result = call();
-  ends.join();
-  return result;
+  const Neighbour neighbour(url, statement);
+  return call();
 }
 
 }  // namespace vedette::test
