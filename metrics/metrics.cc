@@ -54,7 +54,7 @@ Metrics::Impl::Impl(std::string_view version) {
   for (const char* outcome : kDeliveryOutcomes) deliveries_done.Get(outcome);
   for (const char* outcome : kMailOutcomes) mails.Get(outcome);
   for (const char* state : kChunkStates) chunks.Get(state);
-  for (const char* state : {"pending", "dead"}) deliveries.Get(state);
+  for (const char* state : {"pending", "due", "dead"}) deliveries.Get(state);
   for (const domain::Lane lane : kLanes) {
     const std::string_view name = domain::LaneName(lane);
     job_rows_in_flight.Get(name);

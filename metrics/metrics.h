@@ -59,7 +59,7 @@ class Metrics {
   void ObserveDeliveryAttempt(std::chrono::microseconds duration);
 
   // vedette_chunks{state}: due, leased, waiting; vedette_chunk_oldest_due_seconds;
-  // vedette_deliveries{state}: pending, dead; vedette_delivery_oldest_pending_seconds;
+  // vedette_deliveries{state}: pending, due, dead; vedette_delivery_oldest_pending_seconds;
   // vedette_receivers_failing, for 48 hours on end; vedette_monitors_failing: active monitors in
   // whose last tick every check failed; vedette_audit_oldest_unsealed_seconds, 0 without one. Set
   // by maintenance, from the database; a process without the role scheduler leaves them at 0.

@@ -230,7 +230,10 @@ struct Metrics::Impl {
                                   "Attempts at channels' e-mail, by what the relay made of it."),
                         {"outcome"}};
   Series<Gauge> chunks{&Gauges("vedette_chunks", "Chunks in the database."), {"state"}};
-  Series<Gauge> deliveries{&Gauges("vedette_deliveries", "Deliveries in the database."), {"state"}};
+  Series<Gauge> deliveries{
+      &Gauges("vedette_deliveries",
+              "Deliveries in the database, and of the pending ones those that are due."),
+      {"state"}};
   Series<Counter> maintenance_failures{
       &Counters("vedette_maintenance_failures_total", "Runs of a maintenance task that failed."),
       {"task"}};

@@ -84,6 +84,7 @@ void Maintenance::Show(const store::Gauges& gauges) {
   metrics_.SetChunks("waiting", gauges.chunks_waiting);
   metrics_.SetChunkOldestDue(gauges.oldest_due);
   metrics_.SetDeliveries("pending", gauges.deliveries_pending);
+  metrics_.SetDeliveries("due", gauges.deliveries_due);
   metrics_.SetDeliveries("dead", gauges.deliveries_dead);
   metrics_.SetDeliveryOldestPending(gauges.oldest_pending);
   metrics_.SetReceiversFailing(gauges.receivers_failing);

@@ -30,8 +30,8 @@ Gauges ReadGauges(Session& session) {
     Columns(tx.Exec<"gauges">("limit"_a = Gauges::kDeliveriesCountedMax).at(0))
         .Into("due"_a = &g.chunks_due, "leased"_a = &g.chunks_leased,
               "waiting"_a = &g.chunks_waiting, "oldest_due_us"_a = &g.oldest_due,
-              "pending"_a = &g.deliveries_pending, "dead"_a = &g.deliveries_dead,
-              "oldest_pending_us"_a = &g.oldest_pending,
+              "pending"_a = &g.deliveries_pending, "deliveries_due"_a = &g.deliveries_due,
+              "dead"_a = &g.deliveries_dead, "oldest_pending_us"_a = &g.oldest_pending,
               "receivers_failing"_a = &g.receivers_failing,
               "monitors_failing"_a = &g.monitors_failing);
     for (const auto& key : ReadEach<std::string>(tx.Exec<"mail_hosts_blocked">())) {

@@ -45,7 +45,8 @@ struct Gauges {
   std::int64_t chunks_waiting = 0;
   std::chrono::microseconds oldest_due{};      // since it was due; 0 without one
   std::int64_t deliveries_pending = 0;         // counted up to kDeliveriesCountedMax
-  std::int64_t deliveries_dead = 0;            // likewise
+  std::int64_t deliveries_due = 0;             // of those: nobody holds them, and they do not rest
+  std::int64_t deliveries_dead = 0;            // counted likewise
   std::chrono::microseconds oldest_pending{};  // since its creation; of those counted
   std::int64_t receivers_failing = 0;          // for 48 hours on end
   std::int64_t monitors_failing = 0;           // active ones in whose last tick every check failed

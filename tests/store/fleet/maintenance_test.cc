@@ -306,6 +306,22 @@ TEST_F(MaintenanceTest, LiveTokensAndSessionsAreCountedApart) {
   EXPECT_EQ(gauges.sessions, 2);
 }
 
+TEST_F(MaintenanceTest, DeliveriesThatAreDueAreCountedBesideThoseThatRest) {
+  const auto insert = [this](int delivery_state, const std::string& due_in) {
+    Sql("insert into delivery (id, org_id, endpoint_id, monitor_id, row_id, event_group_id, type, "
+        "state, available_at) select d, '" +
+        org.ToString() + "', d, d, d, d, 0, " + std::to_string(delivery_state) +
+        ", now() + interval '" + due_in + "' from (select gen_random_uuid() as d) one");
+  };
+  insert(0, "-1 hour");
+  insert(0, "1 hour");
+  insert(1, "-1 hour");
+  const store::Gauges gauges = store::ReadGauges(session);
+  EXPECT_EQ(gauges.deliveries_due, 1);
+  EXPECT_EQ(gauges.deliveries_pending, 2);
+  EXPECT_EQ(gauges.deliveries_dead, 1);
+}
+
 // A scheduler on a loop of its own, with what it counted; `signals` has no connection: nothing is
 // heard and nothing said.
 class LoneScheduler {
