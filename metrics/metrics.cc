@@ -61,6 +61,9 @@ Metrics::Impl::Impl(std::string_view version) {
     job_chunk_oldest_due.Get(name);
     for (const char* state : kChunkStates) job_chunks.Get(name, state);
   }
+  for (const char* outcome : {"ended", "deadline", "client_gone", "shutdown", "no_worker"}) {
+    waits_ended.Get(outcome);
+  }
   for (const char* outcome : {"begun", "invalid", "expired", "gone"}) downloads.Get(outcome);
   for (const domain::JobKind kind : kJobKinds) {
     for (const auto status : {domain::JobStatus::kQueued, domain::JobStatus::kRunning}) {

@@ -163,7 +163,7 @@ class Metrics {
 
   // vedette_waits: places of requests that wait for a job's end, and vedette_waits_max: how many
   // the process has, 0 without the role api; vedette_waits_total{outcome}: ended, deadline,
-  // client_gone, shutdown
+  // client_gone, shutdown, or no_worker, where nobody would have worked on it
   void SetWaits(std::int64_t n);
   void SetWaitsMax(std::int64_t n);
   void AddWait(std::string_view outcome);

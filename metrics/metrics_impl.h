@@ -312,7 +312,9 @@ struct Metrics::Impl {
   Gauge& waits_max =
       Gauges("vedette_waits_max", "Requests that may wait for the end of a job at once.").Add({});
   Series<Counter> waits_ended{
-      &Counters("vedette_waits_total", "Requests that waited for the end of a job."), {"outcome"}};
+      &Counters("vedette_waits_total",
+                "Requests for the end of a job, by what became of their wait."),
+      {"outcome"}};
   Series<Counter> lookups{&Counters("vedette_lookups_total", "Rows that were looked up."),
                           {"kind", "outcome"}};
   Series<Histogram> lookup_duration{

@@ -275,6 +275,7 @@ store::StartOutcome Start(const Call& call, const store::NewJob& job) {
 rest::Handled StartAndWait(Call& call, std::chrono::milliseconds wait, store::NewJob job) {
   const Dependencies& parts = call.parts;
   if (!store::ReadServedLanes(call.session()).contains(job.blocks.front().lane)) {
+    parts.metrics.AddWait("no_worker");
     return rest::Unavailable("no_worker", "no worker serves lookups now; nothing was charged");
   }
   auto place = parts.waits.Reserve(call.caller.org_id);

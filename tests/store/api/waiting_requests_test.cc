@@ -162,6 +162,7 @@ TEST_F(ApiWaits, WithoutAWorkerThatServesLookupsNobodyWaits) {
   EXPECT_EQ(refused.error(), "no_worker");
   EXPECT_EQ(refused.Header("Retry-After"), "5");
   EXPECT_EQ(Sql("select count(*) from job"), "0");
+  ExpectOutcome("no_worker", 1);
   EXPECT_EQ(Ask("POST", "/find-email-async", One()).status, 200);
 }
 
