@@ -125,8 +125,12 @@ class Callback {
   bool include_results_ = true;
 };
 
-std::string BodyFor(const store::ChannelMessage& message, std::string_view public_url) {
-  const domain::ChatMessage shown = domain::ChatMessageOf(message.news, public_url);
+std::string MonitorsUrlOf(const config::Config& config) {
+  return domain::MonitorsUrl(config.public_url, config.dashboard.enabled, config.cell.id);
+}
+
+std::string BodyFor(const store::ChannelMessage& message, std::string_view monitors_url) {
+  const domain::ChatMessage shown = domain::ChatMessageOf(message.news, monitors_url);
   switch (message.kind) {
     case domain::ChannelKind::kSlack:
       return domain::SlackBody(shown);
@@ -142,12 +146,12 @@ std::string BodyFor(const store::ChannelMessage& message, std::string_view publi
 
 // The headers and the body of an attempt to tell a chat, in its own form (domain/channel/chat.h),
 // unsigned, as chats read no signatures. The message is of no other kind than those with a secret
-// address. `public_url`: where this service is reached, or empty. Pure.
-net::HttpRequest ChatRequest(const store::ChannelMessage& message, std::string_view public_url) {
+// address. Pure.
+net::HttpRequest ChatRequest(const store::ChannelMessage& message, std::string_view monitors_url) {
   net::HttpRequest request;
   request.headers = {{"Content-Type", "application/json"},
                      {"User-Agent", "vedette/" VEDETTE_VERSION}};
-  request.body = BodyFor(message, public_url);
+  request.body = BodyFor(message, monitors_url);
   return request;
 }
 
@@ -178,7 +182,7 @@ std::optional<net::OutgoingMail> MailRequest(const store::ChannelMessage& messag
   mail.timeout = config.delivery.timeout_ms;
   mail.message = asks ? domain::ConfirmationMail(envelope, link(MailLink::kConfirm),
                                                  link(MailLink::kUnsubscribe))
-                      : domain::NewsMail(envelope, message.news, config.public_url,
+                      : domain::NewsMail(envelope, message.news, MonitorsUrlOf(config),
                                          link(MailLink::kUnsubscribe));
   return mail;
 }
@@ -426,7 +430,7 @@ void Sender::PostToChannel(Waiting waiting, const Reading& reading) {
     return Post(std::move(waiting), secrets,
                 domain::ChannelWebhookBody(message.news, config_.delivery.body_bytes_max));
   }
-  Call(std::move(waiting), ChatRequest(message, config_.public_url));
+  Call(std::move(waiting), ChatRequest(message, MonitorsUrlOf(config_)));
 }
 
 void Sender::PostAsRead(Waiting waiting, const Reading& reading) {

@@ -37,9 +37,7 @@ base::Json ApiKeyJson(const store::ApiKey& key) {
 
 std::string DashboardLink(const std::string& public_url, const std::string& cell,
                           const std::string& page) {
-  std::string link = public_url + "/dashboard";
-  if (!cell.empty()) link += fmt::format("?{}={}", domain::kCellParameter, cell);
-  return link + page;
+  return domain::DashboardUrl(public_url, cell) + page;
 }
 
 store::NewApiKey ReadNewApiKey(BodyReader* body, base::Timestamp now) {

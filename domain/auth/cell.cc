@@ -1,5 +1,7 @@
 #include "domain/auth/cell.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -62,6 +64,18 @@ CellAndText SplitCell(std::string_view text) {
 
 std::string CellQuery(std::string_view cell) {
   return cell.empty() ? std::string() : "&" + std::string(kCellParameter) + "=" + std::string(cell);
+}
+
+std::string DashboardUrl(std::string_view public_url, std::string_view cell) {
+  std::string url = std::string(public_url) + "/dashboard";
+  if (!cell.empty()) url += fmt::format("?{}={}", kCellParameter, cell);
+  return url;
+}
+
+std::string MonitorsUrl(std::string_view public_url, bool has_dashboard, std::string_view cell) {
+  if (public_url.empty()) return {};
+  if (!has_dashboard) return std::string(public_url) + "/monitors";
+  return DashboardUrl(public_url, cell) + "#/monitors";
 }
 
 }  // namespace vedette::domain

@@ -53,4 +53,11 @@ CellAndText SplitCell(std::string_view text);
 inline constexpr std::string_view kCellParameter = "cell";
 std::string CellQuery(std::string_view cell);
 
+// The address where members of the cell's organisations sign in; a page's "#/..." goes behind it.
+std::string DashboardUrl(std::string_view public_url, std::string_view cell);
+
+// The beginning of a monitor's address for people, before "/<id>": of its page in the dashboard,
+// which asks them to sign in, or without a dashboard of what the API has. Empty without public_url.
+std::string MonitorsUrl(std::string_view public_url, bool has_dashboard, std::string_view cell);
+
 }  // namespace vedette::domain

@@ -127,13 +127,14 @@ std::string LineText(const ChatLine& line) {
 
 }  // namespace
 
-ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view public_url) {
+ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view monitors_url) {
   ChatMessage message;
   message.title = TitleOf(news);
   message.type = news.type;
   message.created_at = news.created_at;
-  if (!public_url.empty() && news.type != NotificationType::kTest && !news.digest && !news.notice) {
-    message.link = fmt::format("{}/monitors/{}/rows/{}", public_url, news.monitor_id.ToString(),
+  if (!monitors_url.empty() && news.type != NotificationType::kTest && !news.digest &&
+      !news.notice) {
+    message.link = fmt::format("{}/{}/rows/{}", monitors_url, news.monitor_id.ToString(),
                                news.row_id.ToString());
   }
   if (!news.include_values) return message;

@@ -43,8 +43,8 @@ struct ChatMessage {
   base::Timestamp created_at{};
 };
 
-// `public_url`: where this service is reached; empty: there is no link to the row.
-ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view public_url);
+// `monitors_url`: MonitorsUrl (domain/auth/cell.h); empty: there is no link to the row.
+ChatMessage ChatMessageOf(const ChannelNews& news, std::string_view monitors_url);
 
 std::string SlackBody(const ChatMessage& message);    // Block Kit
 std::string TeamsBody(const ChatMessage& message);    // an Adaptive Card

@@ -13,7 +13,7 @@ std::string TokenOf(const base::Uuid& channel_id, std::string_view encryption_ke
       base::HmacSha256(encryption_key, "channel_feed " + channel_id.ToString()));
 }
 
-std::string EntryOf(const FeedEvent& told, bool include_values, std::string_view public_url) {
+std::string EntryOf(const FeedEvent& told, bool include_values, std::string_view monitors_url) {
   const Event& event = told.event;
   const ChatLine line = ChatLineOf(event);
   const std::string what = event.type == EventType::kError
@@ -23,8 +23,8 @@ std::string EntryOf(const FeedEvent& told, bool include_values, std::string_view
       "<entry><id>urn:uuid:{}</id><title>{}</title><updated>{}</updated>", event.id.ToString(),
       EscapeMarkup(ChatText(told.monitor_name, kChatTitleUnits) + ": " + what),
       base::FormatTimestamp(event.created_at));
-  if (!public_url.empty() && event.monitor_id && event.row_id) {
-    entry += fmt::format("<link href=\"{}/monitors/{}/rows/{}\"/>", EscapeMarkup(public_url),
+  if (!monitors_url.empty() && event.monitor_id && event.row_id) {
+    entry += fmt::format("<link href=\"{}/{}/rows/{}\"/>", EscapeMarkup(monitors_url),
                          event.monitor_id->ToString(), event.row_id->ToString());
   }
   entry += fmt::format("<content type=\"text\">{}</content></entry>",
@@ -48,7 +48,7 @@ bool IsFeedToken(const base::Uuid& channel_id, std::string_view token,
   return is_one;
 }
 
-std::string FeedDocument(const Feed& feed, std::string_view public_url, std::string_view path) {
+std::string FeedDocument(const Feed& feed, std::string_view monitors_url, std::string_view self) {
   const base::Timestamp updated =
       feed.events.empty() ? feed.created_at : feed.events.front().event.created_at;
   std::string text = fmt::format(
@@ -56,9 +56,9 @@ std::string FeedDocument(const Feed& feed, std::string_view public_url, std::str
       "<id>urn:uuid:{}</id><title>{}</title><updated>{}</updated>"
       "<author><name>vedette</name></author><link rel=\"self\" href=\"{}\"/>\n",
       feed.channel_id.ToString(), EscapeMarkup(ChatText(feed.name, kChannelNameCharsMax)),
-      base::FormatTimestamp(updated), EscapeMarkup(std::string(public_url) + std::string(path)));
+      base::FormatTimestamp(updated), EscapeMarkup(self));
   for (const FeedEvent& told : feed.events) {
-    text += EntryOf(told, feed.include_values, public_url) + "\n";
+    text += EntryOf(told, feed.include_values, monitors_url) + "\n";
   }
   return text + "</feed>\n";
 }

@@ -34,7 +34,7 @@ std::string FeedPath(const base::Uuid& channel_id, std::string_view encryption_k
 bool IsFeedToken(const base::Uuid& channel_id, std::string_view token,
                  const std::vector<std::string>& encryption_keys);
 
-// `public_url`: where this service is reached, or empty; `path`: FeedPath.
-std::string FeedDocument(const Feed& feed, std::string_view public_url, std::string_view path);
+// `monitors_url`: MonitorsUrl; `self`: the address that the document is read at.
+std::string FeedDocument(const Feed& feed, std::string_view monitors_url, std::string_view self);
 
 }  // namespace vedette::domain

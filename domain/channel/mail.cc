@@ -258,8 +258,8 @@ std::string ConfirmationMail(const MailEnvelope& envelope, std::string_view conf
 }
 
 std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
-                     std::string_view public_url, std::string_view unsubscribe_url) {
-  const ChatMessage shown = ChatMessageOf(news, public_url);
+                     std::string_view monitors_url, std::string_view unsubscribe_url) {
+  const ChatMessage shown = ChatMessageOf(news, monitors_url);
   const std::vector<MailLine> lines = LinesOf(news);
   std::string text = shown.title + "\n\n";
   std::string html = "<h3>" + EscapeMarkup(shown.title) + "</h3>\n";

@@ -75,9 +75,9 @@ std::string ConfirmationMail(const MailEnvelope& envelope, std::string_view conf
                              std::string_view unsubscribe_url);
 
 // A notification, as text and as HTML: fields with what they were and are, evidence and sources,
-// and a link to the row. Can be left with one click (RFC 8058).
+// and a link to the row (MonitorsUrl). Can be left with one click (RFC 8058).
 std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
-                     std::string_view public_url, std::string_view unsubscribe_url);
+                     std::string_view monitors_url, std::string_view unsubscribe_url);
 
 // What the links show to people.
 std::string MailPage(std::string_view title, std::string_view text, bool has_button);

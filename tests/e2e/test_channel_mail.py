@@ -86,7 +86,7 @@ def fleet(binary, database, tmp_path, nginx):
 
 def test_whoever_confirmed_is_told_what_changed_as_text_and_as_html(fleet):
     relay = MailRelay()
-    f = fleet(f"smtp://127.0.0.1:{relay.port}")
+    f = fleet(f"smtp://127.0.0.1:{relay.port}", VEDETTE_DASHBOARD_ENABLED="true")
     channel = f.channel(ANN, BOB)
     assert channel["target"] == {"addresses": [ANN, BOB]} and channel["status"] == "unconfirmed"
     f.confirm(relay, ANN)
@@ -100,7 +100,7 @@ def test_whoever_confirmed_is_told_what_changed_as_text_and_as_html(fleet):
     text, html = (message.get_body((kind,)).get_content() for kind in ("plain", "html"))
     assert "title: old → <b>new</b>" in text and "Preise für Ann" in text
     assert "old → &lt;b&gt;new&lt;/b&gt;" in html and "<b>new</b>" not in html
-    assert f"https://vedette.example/monitors/{f.monitor}/rows/" in text
+    assert f"https://vedette.example/dashboard#/monitors/{f.monitor}/rows/" in text
 
     def arrived():
         listed = f.tenant.get(f"/channels/{channel['id']}/deliveries")["deliveries"]

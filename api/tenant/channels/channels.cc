@@ -13,6 +13,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/auth_config.h"
 #include "config/delivery_config.h"
 #include "config/parts.h"
 #include "config/security_config.h"
@@ -491,9 +492,9 @@ rest::Handled ShowFeed(Call& call) {
   if (!id || !domain::IsFeedToken(*id, query.Text("token").value_or(""), keys)) return NoChannel();
   const auto feed = store::ReadFeed(call.session(), *id);
   if (!feed) return NoChannel();
-  std::string text =
-      domain::FeedDocument(*feed, config.public_url,
-                           domain::FeedPath(*id, keys.front()) + domain::CellQuery(config.cell.id));
+  std::string text = domain::FeedDocument(
+      *feed, domain::MonitorsUrl(config.public_url, config.dashboard.enabled, config.cell.id),
+      config.public_url + domain::FeedPath(*id, keys.front()) + domain::CellQuery(config.cell.id));
   constexpr std::size_t kTagChars = 32;
   const std::string tag = '"' + base::HexEncode(base::Sha256(text)).substr(0, kTagChars) + '"';
   for (const auto& [name, value] : call.request().headers) {

@@ -44,5 +44,13 @@ TEST(Cell, ALinkNamesACellThatIsNotTheFirst) {
   for (const char* word : {"", "--", "C2"}) EXPECT_EQ(CellOfWord(word), std::nullopt) << word;
 }
 
+TEST(Cell, ALinkToAMonitorLeadsPeopleToThePageInTheDashboard) {
+  EXPECT_EQ(MonitorsUrl("https://v.example", true, ""), "https://v.example/dashboard#/monitors");
+  EXPECT_EQ(MonitorsUrl("https://v.example", true, "c2"),
+            "https://v.example/dashboard?cell=c2#/monitors");
+  EXPECT_EQ(MonitorsUrl("https://v.example", false, "c2"), "https://v.example/monitors");
+  EXPECT_EQ(MonitorsUrl("", true, "c2"), "");
+}
+
 }  // namespace
 }  // namespace vedette::domain

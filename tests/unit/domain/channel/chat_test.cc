@@ -32,7 +32,7 @@ ChannelNews News(const std::string& value = "2") {
 }
 
 ChatMessage Message(const std::string& value = "2") {
-  return ChatMessageOf(News(value), "https://vedette.example");
+  return ChatMessageOf(News(value), "https://vedette.example/monitors");
 }
 
 TEST(ChannelBody, OfAWebhookIsTheNotificationWithWhatChanged) {
@@ -62,7 +62,7 @@ TEST(ChannelBody, OfANoticeOfTheOrganisationSaysWhatAboutWhom) {
   EXPECT_EQ(body["about"], news.notice->about.ToString());
   EXPECT_EQ(body["message"], "The team \"Sales\" has reached its spend limit of this month");
   EXPECT_FALSE(body.contains("events"));
-  const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
+  const ChatMessage message = ChatMessageOf(news, "https://vedette.example/monitors");
   EXPECT_EQ(body["message"], message.title);
   EXPECT_FALSE(message.link);
   EXPECT_THAT(AppriseBody(message, {}), HasSubstr("failure"));
@@ -115,7 +115,7 @@ TEST(Chat, WhatIsLongIsCutToTheLimitsOfEveryChat) {
   news.subject_json = R"({"domain":")" + std::string(1000, '@') + R"("})";
   news.events.front().field = std::string(1000, '`');
   for (int i = 0; i < 200; ++i) news.events.push_back(news.events.front());
-  const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
+  const ChatMessage message = ChatMessageOf(news, "https://vedette.example/monitors");
   EXPECT_LE(message.lines.size(), kChatChangesMax);
   EXPECT_EQ(message.lines.size() + message.left_out, news.events.size());
 
@@ -143,7 +143,7 @@ TEST(Chat, WhatIsLongIsCutToTheLimitsOfEveryChat) {
 TEST(Chat, ADigestNamesMonitorAndRowOfEachChange) {
   ChannelNews news = News();
   news.digest.emplace(DigestNews{"Mornings", 7, {"Prices, a.example"}});
-  const ChatMessage message = ChatMessageOf(news, "https://vedette.example");
+  const ChatMessage message = ChatMessageOf(news, "https://vedette.example/monitors");
   EXPECT_EQ(message.title, "Mornings: 7 notifications");
   EXPECT_EQ(message.lines.at(0).field, "Prices, a.example, price");
   EXPECT_FALSE(message.link) << "there is no one row";

@@ -30,6 +30,17 @@ TEST(Feed, NothingOfAPageIsMarkupOrMakesItUnreadable) {
   EXPECT_THAT(text, Not(HasSubstr("\xEF\xBF\xBF"))) << "no XML may hold it";
 }
 
+TEST(Feed, AnEntryLeadsToItsRow) {
+  Feed feed = OneChange("2");
+  Event& event = feed.events.front().event;
+  event.monitor_id = base::Uuid::V4();
+  event.row_id = base::Uuid::V4();
+  EXPECT_THAT(
+      FeedDocument(feed, "https://v.example/dashboard#/monitors", "https://v.example/f"),
+      HasSubstr("<link href=\"https://v.example/dashboard#/monitors/" +
+                event.monitor_id->ToString() + "/rows/" + event.row_id->ToString() + "\"/>"));
+}
+
 TEST(Feed, ItsTokenIsOfOneChannelAndOneKey) {
   const base::Uuid id = base::Uuid::V4();
   const std::string path = FeedPath(id, "present");

@@ -45,7 +45,8 @@ std::string Part(const std::string& message, const std::string& type) {
 }
 
 TEST(ChannelMail, TellsWhatChangedAsTextAndAsHtmlWithoutTheMarkupOfPages) {
-  const std::string mail = NewsMail(Envelope(), News("Titles"), "https://v.example", kLeave);
+  const std::string mail =
+      NewsMail(Envelope(), News("Titles"), "https://v.example/monitors", kLeave);
   EXPECT_THAT(mail, HasSubstr("Date: Wed, 25 Nov 2026 09:05:00 +0000\r\n"));
   EXPECT_THAT(mail, HasSubstr("Subject: Titles: a row changed\r\n"));
   EXPECT_THAT(mail, HasSubstr("To: ann@acme.example\r\n"));
