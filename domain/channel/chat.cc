@@ -11,6 +11,19 @@ namespace vedette::domain {
 
 using base::Json;
 
+namespace {
+
+// A mark of direction turns around what stands behind it, so that a message's own words would read
+// backwards behind a name with one.
+bool IsDirectionMark(std::string_view character) {
+  std::uint32_t c = 0;
+  base::DecodeUtf8(character, &c);
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+}  // namespace
+
 // The text is UTF-8, of which nothing is cut apart.
 std::string ChatText(std::string_view text, std::size_t units_max) {
   constexpr std::string_view kCut = "…";
@@ -19,14 +32,16 @@ std::string ChatText(std::string_view text, std::size_t units_max) {
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     const std::size_t bytes = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    const std::string_view character = text.substr(i, bytes);
+    i += bytes;
+    if (IsDirectionMark(character)) continue;
     units += bytes == 4 ? 2 : 1;
     if (units > units_max) return plain.append(kCut);
-    if (base::IsAsciiControl(text[i])) {
+    if (base::IsAsciiControl(character.front())) {
       plain.push_back(' ');
     } else {
-      plain.append(text.substr(i, bytes));
+      plain.append(character);
     }
-    i += bytes;
   }
   return plain;
 }

@@ -26,7 +26,8 @@ struct ChatLine {
   std::string text;   // "1 → 2", or the error
 };
 
-// The text as it may be shown: with its control characters as spaces, and cut.
+// The text as it may be shown: with its control characters as spaces, without marks of direction,
+// and cut.
 std::string ChatText(std::string_view text, std::size_t units_max);
 ChatLine ChatLineOf(const Event& event);
 // The n-th event of the news; in a digest, behind its monitor and row.

@@ -178,6 +178,11 @@ std::string HtmlDocument(std::string_view title, std::string_view body) {
 }
 
 std::string HtmlLink(std::string_view url, std::string_view text) {
+// A name or a value of others. Its letters may be read from right to left, which ends with it.
+std::string HtmlText(std::string_view text) {
+  return "<bdi>" + EscapeMarkup(text) + "</bdi>";
+}
+
   return fmt::format("<a href=\"{}\">{}</a>", EscapeMarkup(url), EscapeMarkup(text));
 }
 
@@ -229,9 +234,9 @@ std::string LineText(const MailLine& line) {
 
 std::string LineHtml(const MailLine& line) {
   std::string html = "<p>";
-  if (!line.line.field.empty()) html += "<b>" + EscapeMarkup(line.line.field) + "</b>: ";
-  html += EscapeMarkup(line.line.text);
-  if (!line.evidence.empty()) html += "<br>Evidence: " + EscapeMarkup(line.evidence);
+  if (!line.line.field.empty()) html += "<b>" + HtmlText(line.line.field) + "</b>: ";
+  html += HtmlText(line.line.text);
+  if (!line.evidence.empty()) html += "<br>Evidence: " + HtmlText(line.evidence);
   for (const std::string& source : line.sources) {
     html += "<br>Source: " + HtmlLink(source, source);
   }
@@ -243,14 +248,15 @@ std::string LineHtml(const MailLine& line) {
 std::string ConfirmationMail(const MailEnvelope& envelope, std::string_view confirm_url,
                              std::string_view unsubscribe_url) {
   const std::string name = ChatText(envelope.channel_name, kChatTitleUnits);
-  const std::string asks =
-      fmt::format("Somebody wants to send you what the channel \"{}\" tells.", name);
+  const auto asks = [](const std::string& shown) {
+    return fmt::format("Somebody wants to send you what the channel \"{}\" tells.", shown);
+  };
   const std::string_view ignore =
       "If you did not expect this, do nothing: you will not hear from it.";
   const std::string text =
       fmt::format("{}\n\nTo receive it, open this link:\n{}\n\n{}\nNever to be asked again: {}\n",
-                  asks, confirm_url, ignore, unsubscribe_url);
-  const std::string html = fmt::format("<p>{}</p>\n<p>{}</p>\n<p>{} {}</p>\n", EscapeMarkup(asks),
+                  asks(name), confirm_url, ignore, unsubscribe_url);
+  const std::string html = fmt::format("<p>{}</p>\n<p>{}</p>\n<p>{} {}</p>\n", asks(HtmlText(name)),
                                        HtmlLink(confirm_url, "I want to receive it"), ignore,
                                        HtmlLink(unsubscribe_url, "Never ask me again"));
   const std::string subject = "Confirm your address for " + name;
@@ -277,9 +283,11 @@ std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
     html += "<p>" + HtmlLink(*shown.link, "Open the row") + "</p>\n";
   }
   const std::string name = ChatText(envelope.channel_name, kChatTitleUnits);
-  const std::string why = fmt::format("You receive this from the channel \"{}\".", name);
-  text += fmt::format("-- \n{}\nUnsubscribe: {}\n", why, unsubscribe_url);
-  html += fmt::format("<p><small>{} {}</small></p>\n", EscapeMarkup(why),
+  const auto why = [](const std::string& shown_name) {
+    return fmt::format("You receive this from the channel \"{}\".", shown_name);
+  };
+  text += fmt::format("-- \n{}\nUnsubscribe: {}\n", why(name), unsubscribe_url);
+  html += fmt::format("<p><small>{} {}</small></p>\n", why(HtmlText(name)),
                       HtmlLink(unsubscribe_url, "Unsubscribe"));
   return Message(envelope, shown.title, text, HtmlDocument(shown.title, html), unsubscribe_url);
 }

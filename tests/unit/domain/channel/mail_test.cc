@@ -60,6 +60,32 @@ TEST(ChannelMail, TellsWhatChangedAsTextAndAsHtmlWithoutTheMarkupOfPages) {
   EXPECT_THAT(text + html, Not(HasSubstr("javascript:")));
 }
 
+TEST(ChannelMail, NoNameAndNoValueTurnsTheWordsAroundIt) {
+  MailEnvelope envelope = Envelope();
+  envelope.channel_name = "\u202EPri\u2067ces\u200F";
+  ChannelNews news = News("\u202ETitles\u061C");
+  news.events.front().current_value_json = "\"\u202D2\u2066\"";
+  news.events.front().evidence = "\u202Awas 1";
+  for (const std::string& mail : {NewsMail(envelope, news, "", kLeave),
+                                  ConfirmationMail(envelope, "https://v.example/c", kLeave)}) {
+    EXPECT_THAT(mail, Not(HasSubstr("Subject: =?"))) << "there is none in the subject";
+    const std::string html = Part(mail, "html");
+    for (const char* mark :
+         {"\u061C", "\u200F", "\u202A", "\u202D", "\u202E", "\u2066", "\u2067"}) {
+      EXPECT_THAT(Part(mail, "plain") + html, Not(HasSubstr(mark)));
+    }
+    EXPECT_THAT(html, HasSubstr("the channel \"<bdi>Prices</bdi>\""));
+  }
+}
+
+TEST(ChannelMail, ItsPagesSuitAPhoneAndAReader) {
+  const std::string page = MailPage("Unsubscribe", "You will not be told anything.", true);
+  for (const char* part :
+       {"<html lang=\"en\">", "width=device-width", "<main>", "<h1>Unsubscribe</h1>"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+}
+
 TEST(ChannelMail, CanBeLeftWithOneClick) {
   const std::string mail = NewsMail(Envelope(), News("Titles"), "", kLeave);
   EXPECT_THAT(mail, HasSubstr(std::string("List-Unsubscribe: <") + kLeave + ">\r\n"));
