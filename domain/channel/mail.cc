@@ -172,17 +172,18 @@ std::string Message(const MailEnvelope& envelope, std::string_view subject, std:
 
 std::string HtmlDocument(std::string_view title, std::string_view body) {
   return fmt::format(
-      "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>{}</title></head>\n"
-      "<body>\n{}</body></html>\n",
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"><title>{}</title></head>\n"
+      "<body>\n<main>\n{}</main>\n</body></html>\n",
       EscapeMarkup(title), body);
 }
 
-std::string HtmlLink(std::string_view url, std::string_view text) {
 // A name or a value of others. Its letters may be read from right to left, which ends with it.
 std::string HtmlText(std::string_view text) {
   return "<bdi>" + EscapeMarkup(text) + "</bdi>";
 }
 
+std::string HtmlLink(std::string_view url, std::string_view text) {
   return fmt::format("<a href=\"{}\">{}</a>", EscapeMarkup(url), EscapeMarkup(text));
 }
 
@@ -268,7 +269,7 @@ std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
   const ChatMessage shown = ChatMessageOf(news, monitors_url);
   const std::vector<MailLine> lines = LinesOf(news);
   std::string text = shown.title + "\n\n";
-  std::string html = "<h3>" + EscapeMarkup(shown.title) + "</h3>\n";
+  std::string html = "<h1>" + HtmlText(shown.title) + "</h1>\n";
   for (const MailLine& line : lines) {
     text += LineText(line) + "\n";
     html += LineHtml(line);
@@ -295,7 +296,7 @@ std::string NewsMail(const MailEnvelope& envelope, const ChannelNews& news,
 // The button posts to the address of the page itself.
 std::string MailPage(std::string_view title, std::string_view text, bool has_button) {
   std::string body =
-      fmt::format("<h3>{}</h3>\n<p>{}</p>\n", EscapeMarkup(title), EscapeMarkup(text));
+      fmt::format("<h1>{}</h1>\n<p>{}</p>\n", EscapeMarkup(title), EscapeMarkup(text));
   if (has_button) {
     body += fmt::format("<form method=\"post\"><button>{}</button></form>\n", EscapeMarkup(title));
   }

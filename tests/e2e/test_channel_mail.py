@@ -132,6 +132,8 @@ def test_one_click_unsubscribes_and_whoever_left_stays_so(fleet):
     assert f.shown(channel)[1][ANN] == "confirmed", "to look at the page is no click"
     forged = url[:-1] + ("A" if url[-1] != "A" else "B")
     assert f.follow(forged, "POST").status == 404
+    cut = f.follow(url[:-30])
+    assert cut.status == 404 and "<h1>This link does not work</h1>" in cut.body.decode(), "a person reads it"
     assert f.follow(url, "POST", raw=b"List-Unsubscribe=One-Click").status == 200
     assert f.shown(channel) == ("active", {ANN: "unsubscribed", BOB: "confirmed"})
     f.change("newer")

@@ -14,8 +14,9 @@ namespace {
 using domain::MailLink;
 
 // The token is in the address of the page, which nobody is to be told.
-rest::Reply Page(std::string_view title, std::string_view text, bool has_button = false) {
-  return rest::Reply{200,
+rest::Reply Page(std::string_view title, std::string_view text, bool has_button = false,
+                 int status = 200) {
+  return rest::Reply{status,
                      domain::MailPage(title, text, has_button),
                      {{"Content-Type", "text/html; charset=utf-8"},
                       {"Cache-Control", "no-store"},
@@ -23,7 +24,11 @@ rest::Reply Page(std::string_view title, std::string_view text, bool has_button 
 }
 
 rest::Reply NoLink() {
-  return rest::NotFound("link");
+  return Page(
+      "This link does not work",
+      "A part of it is missing, or it is not good any more. Open it in the message again, or "
+      "copy all of it.",
+      false, 404);
 }
 
 struct Opened {
