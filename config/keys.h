@@ -47,7 +47,7 @@ struct Values {
     kReal,      // from min to max; empty text unsets an optional field
     kCredits,   // from 0 to max, with three decimals outside, millicredits inside
     kHours,     // "90d", in whole hours
-    kDuration,  // "5s"; empty text unsets it
+    kDuration,  // "5s", of a frequency; empty text unsets it
     kFlag,
     kText,
     kNonEmptyText,
@@ -56,7 +56,7 @@ struct Values {
     kOptionalListenAddress,
     kDatabaseUrl,      // of PostgreSQL: postgresql://..., or words such as "host=db dbname=vedette"
     kOptionalUrl,      // http or https, or empty
-    kOptionalIssuer,   // a URL without a slash at its end, or empty
+    kOptionalIssuer,   // a URL that paths are written behind, or empty
     kOptionalAddress,  // of IPv4 or IPv6, or empty
     kOptionalCell,     // the id of a cell, or empty
     kOptionalKey,      // 32 bytes from 64 hexadecimal digits, or empty

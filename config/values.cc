@@ -16,6 +16,7 @@
 #include "domain/auth/cell.h"
 #include "domain/email/address.h"
 #include "domain/monitor/timetable.h"
+#include "domain/text/limits.h"
 
 namespace vedette::config {
 namespace {
@@ -110,6 +111,22 @@ bool IsUrlOrEmpty(std::string_view text) {
          (text.starts_with("https://") && text.size() > 8);
 }
 
+// What paths are written behind: a host, with a port or a path, and nothing that would swallow
+// them or that no address has.
+bool IsIssuerOrEmpty(std::string_view text) {
+  if (text.empty()) return true;
+  if (!IsUrlOrEmpty(text) || text.ends_with('/')) return false;
+  const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+    return base::IsAsciiControl(c) ||
+           std::string_view(" ?#\\\"<>|").find(c) != std::string_view::npos;
+  });
+  std::string host(text.substr(text.find("://") + 3));
+  host = host.substr(0, host.find('/'));
+  const bool has_port = host.rfind(':') != std::string::npos && !host.ends_with(']');
+  if (!has_port) host += ":443";
+  return plain && host.find('@') == std::string::npos && IsHostPort(host, 1);
+}
+
 bool IsDatabaseUrl(std::string_view text) {
   return text.find("://") == std::string_view::npos || text.starts_with("postgresql://") ||
          text.starts_with("postgres://") || text.find('=') < text.find("://");
@@ -144,7 +161,7 @@ bool IsTextOf(const Values& values, std::string_view text) {
     case Values::Kind::kOptionalUrl:
       return IsUrlOrEmpty(text);
     case Values::Kind::kOptionalIssuer:
-      return IsUrlOrEmpty(text) && !text.ends_with('/');
+      return IsIssuerOrEmpty(text);
     case Values::Kind::kOptionalAddress:
       return text.empty() || AddressBits(std::string(text)) != 0;
     case Values::Kind::kOptionalCell:
@@ -233,7 +250,7 @@ bool SetDuration(const RawValue& raw, std::optional<std::chrono::seconds>* at) {
   const auto text = ReadText(raw);
   if (!text) return false;
   const auto duration = domain::ParseDuration(*text, true);
-  if (!text->empty() && !duration) return false;
+  if (!text->empty() && (!duration || *duration > domain::kFrequencyMax)) return false;
   *at = text->empty() ? std::nullopt : duration;
   return true;
 }
@@ -374,7 +391,7 @@ std::string Allowed(const Values& values, const Field& field) {
     case Values::Kind::kHours:
       return "a duration in whole hours, such as \"36h\", \"90d\" or \"52w\"";
     case Values::Kind::kDuration:
-      return "a duration such as \"5s\", \"10m\" or \"1h\", or empty";
+      return "a duration such as \"5s\", \"10m\" or \"1h\", up to \"30d\", or empty";
     case Values::Kind::kFlag:
       return "true or false";
     case Values::Kind::kText:
@@ -393,7 +410,8 @@ std::string Allowed(const Values& values, const Field& field) {
     case Values::Kind::kOptionalUrl:
       return "an http or https URL, or empty";
     case Values::Kind::kOptionalIssuer:
-      return "an http or https URL without a slash at its end, or empty";
+      return "an http or https URL without a slash at its end, a user, a query or a fragment, or "
+             "empty";
     case Values::Kind::kOptionalAddress:
       return "an address, such as 203.0.113.7, or empty";
     case Values::Kind::kOptionalCell:

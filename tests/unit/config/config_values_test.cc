@@ -48,10 +48,29 @@ TEST(Values, TypesAndRangesAreChecked) {
                            "[probes.low]\nkind = \"telepathy\"",
                            "[probes.low]\ndeadline_ms = 600001",
                            "[limits]\nfrequency_min = \"fast\"",
+                           "[limits]\nfrequency_min = \"31d\"",
                            "[limits]\n[limits.requests_per_minute]\nx = 1"}) {
     EXPECT_NE(ErrorOf(text), "no error") << text;
   }
   EXPECT_EQ(Load("[api]\nlisten = \"[::1]:0\"").api.listen, "[::1]:0");
+}
+
+TEST(Values, APublicUrlIsOneThatPathsCanBeWrittenBehind) {
+  for (const std::string url :
+       {"x.example", "ftp://x.example", "https://x.example/", "https://x.example?y=1",
+        "https://x.example/a?y=1", "https://x.example#f", "https://u:p@x.example",
+        "https://u@x.example", "https:// x.example", "https://x.example:99999",
+        "https://x.example:0", "https://x.example:", "https://x.example:a", "https://:443",
+        "https://[::1", "https://x.example\\n", "https://x.example/a b",
+        "https://x.example/\\u0007", "https://x.example\\\\a"}) {
+    EXPECT_THAT(ErrorOf("[api]\npublic_url = \"" + url + "\"\n"), HasSubstr("[api] public_url"))
+        << url;
+  }
+  for (const std::string url :
+       {"", "https://x.example", "http://127.0.0.1:8080", "https://[::1]", "https://[::1]:65535",
+        "https://x.example/a/b", "https://x.example:443/@a"}) {
+    EXPECT_EQ(Load("[api]\npublic_url = \"" + url + "\"\n").public_url, url);
+  }
 }
 
 TEST(Values, ADatabaseOfAnotherKindStopsTheStart) {
