@@ -157,15 +157,20 @@ void WriteEvents(Transaction& tx, const std::vector<LockedChunk>& chunks,
        Column<"snapshot_id", Id>>
       events;
   for (const auto& chunk : chunks) {
-    std::set<base::Uuid> kept;
-    for (const SnapshotRecord& s : chunk.record->snapshots) kept.insert(s.id);
+    // A change names what the page was like, and an error the picture of a check that failed: what
+    // is kept of a check that could not read one field is not of that error.
+    std::set<std::pair<base::Uuid, domain::EventType>> kept;
+    for (const SnapshotRecord& s : chunk.record->snapshots) {
+      kept.emplace(s.id, s.is_failure ? domain::EventType::kError : domain::EventType::kChange);
+    }
     for (const EventRecord& e : chunk.record->events) {
-      const auto before = previous.find(e.event_group_id);
+      const bool is_kept = kept.contains({e.event_group_id, e.type});
+      const auto before = is_kept ? previous.find(e.event_group_id) : previous.end();
       events.Add(domain::EventId(e.event_group_id, e.type, e.field.value_or("")), e.org_id,
                  e.monitor_id, e.row_id, e.tick_id, e.event_group_id, e.type, e.field,
                  e.previous_value, e.current_value, e.message, e.evidence, e.sources, e.confidence,
                  before == previous.end() ? Id() : before->second,
-                 kept.contains(e.event_group_id) ? Id(e.event_group_id) : Id());
+                 is_kept ? Id(e.event_group_id) : Id());
     }
   }
   if (!events.empty()) tx.Exec<"record_events">(events);

@@ -153,6 +153,28 @@ TEST_F(Snapshots, NothingIsKeptOfARowThatIsRemovedWhileItIsChecked) {
   EXPECT_EQ(Sql("select string_agg(row_id::text, ' ') from failed_page"), failed);
 }
 
+TEST_F(Snapshots, AreNotOfAFieldThatCouldNotBeRead) {
+  const base::Uuid monitor = NewPriced(1);
+  const auto with_unread = [](worker::ProbeResult seen) {
+    std::get<domain::Observation>(seen).unread["plan"] = {"no_match", "Nothing matches.", false};
+    return seen;
+  };
+  Sql(
+      fmt::format("update monitor set struct = '{{\"price\": \"css:.p\", \"plan\": \"css:.q\"}}' "
+                  "where id = '{}'",
+                  monitor.ToString()));
+  Check(with_unread(Page("1", "one")));
+  Check(with_unread(Page("2", "two")));
+  EXPECT_EQ(Count("snapshot"), "2");
+  EXPECT_EQ(Sql("select count(*) from event where event_type = 0 and snapshot_id is not null"),
+            "1");
+  EXPECT_EQ(
+      Sql("select count(*) || ' ' || count(snapshot_id) || ' ' || count(previous_snapshot_id) "
+          "from event where event_type = 1"),
+      "2 0 0")
+      << "of an error it is the picture of a check that failed";
+}
+
 TEST_F(Snapshots, OfChecksThatFailedTheLastPictureOfARowIsKept) {
   const base::Uuid monitor = NewPriced(1);
   const store::Scope scope{org, std::nullopt};
