@@ -469,9 +469,8 @@ rest::Handled SetNoticeChannels(Call& call) {
   const auto json = ReadJsonObject(call, BodyRulesOf(call));
   rest::Problems problems;
   rest::BodyReader reader(json.members, &problems);
-  if (!json.members.contains("channel_ids")) {
-    problems.Add(rest::BodyReader::Loc("channel_ids"), "missing", "Field required");
-  }
+  // Null is none here, too: it may not end all notices by mistake.
+  reader.Member("channel_ids", Presence::kRequired);
   const auto ids = ReadChannelIds(&reader, &problems);
   reader.Finish();
   problems.Check();

@@ -162,6 +162,7 @@ TEST_F(ApiChannels, TheOrganisationIsToldOfItselfByThoseThatItNames) {
   EXPECT_EQ(set({second, first}).body["channel_ids"], (Json{second, first}));
   EXPECT_EQ(set({base::Uuid::V4().ToString()}).status, 404);
   EXPECT_EQ(Ask("POST", "/account/channels", Json::object()).status, 422);
+  EXPECT_EQ(Ask("POST", "/account/channels", Json{{"channel_ids", nullptr}}).type(), "missing");
   Ask("DELETE", "/channels/" + second);
   EXPECT_EQ(Ask("GET", "/account/channels").body["channel_ids"], (Json{first}));
   EXPECT_EQ(set(Json::array()).body["channel_ids"], Json::array());
