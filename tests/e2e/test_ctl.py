@@ -341,7 +341,7 @@ def keep_a_monitor(ctl, org, nginx, tmp_path):
     ctl.json("monitor-update", org, made["id"], "--file", path)
     assert ctl.json("monitor", made["id"])["schedule"]["cron"] == "0 9 * * 1-5" and "0 9 * * 1-5" in ctl.text("monitor", made["id"])
     path.write_text(json.dumps({"cron": "30 2 * * *", "time_zone": "Europe/Berlin", "from": "2026-03-28T12:00:00Z", "count": 1}))
-    assert ctl.json("schedule-preview", org, "--file", path)["times"] == ["2026-03-29T01:00:00Z"]
+    assert ctl.json("schedule-preview", org, "--file", path)["times"] == ["2026-03-29T01:00:00.000000Z"]
     path.write_text(json.dumps({**body, "rows": []}))
     assert "rows" in ctl.refused("monitor-preview", org, "--file", path)
     nginx.write("price.html", "<p class=p>12 EUR</p>")

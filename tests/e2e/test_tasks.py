@@ -86,7 +86,7 @@ def test_a_check_runs_every_weekday_at_nine(vedette, nginx, tmp_path):
         "https://api.example.com": vedette.api, "vd_live_...": vedette.organisation().api_key,
         "https://www.example.com/pricing": f"{nginx.url}/pricing.html"})
     times = json.loads(page.run("begin", "times"))["times"]
-    assert len(times) == 3 and all(re.search(r"T0[78]:00:00Z$", time) for time in times)
+    assert len(times) == 3 and all(re.search(r"T0[78]:00:00\.000000Z$", time) for time in times)
     monitor = json.loads(page.run("begin", "create"))["id"]
     shown = json.loads(page.run("begin", "shown", monitor=monitor))
     assert shown["frequency"] == "1d" and len(shown["next_run_times"]) == 5

@@ -200,12 +200,6 @@ constexpr base::Timestamp kFromEnd = std::chrono::sys_days(std::chrono::year(203
 constexpr std::chrono::sys_seconds kTimesEnd =
     std::chrono::sys_days(std::chrono::year(2038) / 1 / 1);
 
-// Without fractions, which no slot has.
-std::string TimeText(std::chrono::sys_seconds at) {
-  std::string text = base::FormatTimestamp(at);
-  return text.substr(0, text.find('.')) + 'Z';
-}
-
 }  // namespace
 
 rest::Handled PreviewSchedule(Call& call) {
@@ -229,11 +223,11 @@ rest::Handled PreviewSchedule(Call& call) {
   auto times = schedule.TimesAfter(from, static_cast<std::size_t>(count));
   times.erase(std::lower_bound(times.begin(), times.end(), kTimesEnd), times.end());
   base::Json json{{"times", base::Json::array()}, {"clock_changes", base::Json::array()}};
-  for (const auto& time : times) json["times"].push_back(TimeText(time));
+  for (const auto& time : times) json["times"].push_back(base::FormatTimestamp(time));
   if (times.empty()) return rest::JsonReply(200, json);
   for (auto& change : schedule.ClockChanges(from, times.back())) {
     json["clock_changes"].push_back(
-        {{"at", TimeText(change.at)}, {"effect", std::move(change.effect)}});
+        {{"at", base::FormatTimestamp(change.at)}, {"effect", std::move(change.effect)}});
   }
   return rest::JsonReply(200, json);
 }

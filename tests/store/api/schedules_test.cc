@@ -205,10 +205,10 @@ TEST_F(ApiSchedules, APreviewTellsTimesAndChangesOfTheClocks) {
                    {"count", 3}};
   const Reply reply = Ask("POST", "/schedules/preview", asked);
   ASSERT_EQ(reply.status, 200) << reply.raw.body;
-  EXPECT_EQ(reply.body["times"],
-            (Json{"2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"}));
+  EXPECT_EQ(reply.body["times"], (Json{"2026-03-28T01:30:00.000000Z", "2026-03-29T01:00:00.000000Z",
+                                       "2026-03-30T00:30:00.000000Z"}));
   ASSERT_EQ(reply.body["clock_changes"].size(), 1U);
-  EXPECT_EQ(reply.body["clock_changes"][0]["at"], "2026-03-29T01:00:00Z");
+  EXPECT_EQ(reply.body["clock_changes"][0]["at"], "2026-03-29T01:00:00.000000Z");
   EXPECT_THAT(reply.body["clock_changes"][0]["effect"].get<std::string>(), HasSubstr("03:00"));
   // Any distance is shown.
   EXPECT_EQ(Ask("POST", "/schedules/preview", Json{{"cron", "* * * * *"}, {"count", 100}})
@@ -232,8 +232,8 @@ TEST_F(ApiSchedules, APreviewEndsWithTheYearsOfWhichTheZonesAreKnown) {
              {"count", 60}};
   const Json times = Ask("POST", "/schedules/preview", asked).body["times"];
   ASSERT_EQ(times.size(), 18U);
-  EXPECT_EQ(times[12], "2037-07-01T07:00:00Z");
-  EXPECT_EQ(times[17], "2037-12-01T08:00:00Z");
+  EXPECT_EQ(times[12], "2037-07-01T07:00:00.000000Z");
+  EXPECT_EQ(times[17], "2037-12-01T08:00:00.000000Z");
   asked["cron"] = "0 9 29 2 *";
   const Reply none = Ask("POST", "/schedules/preview", asked);
   EXPECT_EQ(none.body, (Json{{"times", Json::array()}, {"clock_changes", Json::array()}}))
