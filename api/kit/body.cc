@@ -1,7 +1,6 @@
 #include "api/kit/body.h"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "domain/money/money.h"
+#include "domain/text/json_schema.h"
 
 namespace vedette::rest {
 namespace {
@@ -108,26 +108,6 @@ std::size_t ParseCost(std::string_view text, const BodyRules& rules) {
          std::min(rules.json.values_max, text.size()) * kValueCostBytes;
 }
 
-namespace {
-
-// The value of an integer; of one beyond 64 bits, whose text keep_numbers keeps, the range's end.
-std::optional<std::int64_t> IntegerOf(const base::Json& value) {
-  using Range = std::numeric_limits<std::int64_t>;
-  if (value.is_number_unsigned()) {
-    constexpr auto kMost = static_cast<std::uint64_t>(Range::max());
-    return static_cast<std::int64_t>(std::min(value.get<std::uint64_t>(), kMost));
-  }
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  const std::string_view kept = base::NumberText(value).value_or("");
-  if (kept.empty() || kept.find_first_not_of("-0123456789") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  if (kept == "-0") return 0;
-  return kept.front() == '-' ? Range::min() : Range::max();
-}
-
-}  // namespace
-
 BodyReader::BodyReader(const base::Json& body, Problems* problems)
     : body_(body), problems_(problems), nulls_(Nulls::kAbsent) {}
 
@@ -199,7 +179,7 @@ std::optional<std::string> BodyReader::FilledText(std::string_view name, Presenc
 std::optional<int> BodyReader::Integer(std::string_view name, Presence presence, int min, int max) {
   const base::Json* value = Member(name, presence);
   if (value == nullptr) return std::nullopt;
-  const auto integer = IntegerOf(*value);
+  const auto integer = domain::IntegerOf(*value);
   if (!integer) {
     Wrong(name, "int_type", "Input should be an integer", *value);
     return std::nullopt;

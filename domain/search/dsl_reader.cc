@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "domain/search/filter_reader.h"
+#include "domain/text/json_schema.h"
 
 namespace vedette::domain::search {
 namespace {
@@ -163,8 +164,9 @@ class DslReader {
                       bool has_required) {
     const auto it = body.find("minimum_should_match");
     if (it == body.end()) return clauses > 0 && !has_required ? 1 : 0;
-    const bool is_count = it->is_number_integer() && *it >= 0 && *it <= kFilterClausesMax;
-    const std::size_t count = is_count ? it->get<std::size_t>() : 0;
+    const auto given = IntegerOf(*it);
+    const bool is_count = given && *given >= 0 && *given <= static_cast<int>(kFilterClausesMax);
+    const std::size_t count = is_count ? static_cast<std::size_t>(*given) : 0;
     if (is_count && (count <= 1 || count <= clauses)) return count;
     Invalid(where, "minimum_should_match is a number from 0 to that of the should clauses");
     return 0;

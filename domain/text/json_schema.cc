@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -56,16 +57,15 @@ bool IsNumber(const Json& value) {
 }
 
 // Beyond it a double has not the digits of every integer.
-constexpr double kExactMax = 9'007'199'254'740'992;
+constexpr std::int64_t kExactMax = 9'007'199'254'740'992;
 
 // The integer that a number is which is kept as its text, such as 1e2 or -0: those who read an
 // integer find one, whatever its notation.
 std::optional<std::int64_t> KeptInteger(const Json& value) {
-  const auto kept = base::NumberText(value);
-  if (!kept) return std::nullopt;
-  const double number = std::strtod(std::string(*kept).c_str(), nullptr);
-  if (number != std::floor(number) || std::abs(number) > kExactMax) return std::nullopt;
-  return static_cast<std::int64_t>(number);
+  if (!base::NumberText(value)) return std::nullopt;
+  const auto integer = IntegerOf(value);
+  if (!integer || *integer > kExactMax || *integer < -kExactMax) return std::nullopt;
+  return integer;
 }
 
 bool HasType(const Json& value, std::string_view type) {
@@ -264,6 +264,24 @@ void FindUnknown(const Json& schema, std::vector<std::string>* unknown) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> IntegerOf(const Json& value) {
+  using Range = std::numeric_limits<std::int64_t>;
+  if (value.is_number_unsigned()) {
+    constexpr auto kMost = static_cast<std::uint64_t>(Range::max());
+    return static_cast<std::int64_t>(std::min(value.get<std::uint64_t>(), kMost));
+  }
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  const auto kept = base::NumberText(value);
+  if (!kept && !value.is_number_float()) return std::nullopt;
+  const double number =
+      kept ? std::strtod(std::string(*kept).c_str(), nullptr) : value.get<double>();
+  if (number != std::floor(number)) return std::nullopt;
+  constexpr double kEnd = 9'223'372'036'854'775'808.0;  // the first one that 64 bits do not hold
+  if (number >= kEnd) return Range::max();
+  if (number < -kEnd) return Range::min();
+  return static_cast<std::int64_t>(number);
+}
 
 void ApplySchema(const Json& schema, const Json& loc, Json* value, ValidationFaults* faults) {
   Validator(loc, faults).Apply(schema, value);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,10 @@ using ValidationFaults = std::vector<ValidationFault>;
 // `schema` is one of ours.
 void ApplySchema(const base::Json& schema, const base::Json& loc, base::Json* value,
                  ValidationFaults* faults);
+
+// The integer that a number is, whatever its notation: 1.0 and 1e2 are integers here, too. Of one
+// beyond 64 bits the range's end; none of a number with a fraction, or of another value.
+std::optional<std::int64_t> IntegerOf(const base::Json& value);
 
 // `loc` and one step more: a member's name or an element's index.
 base::Json LocOf(const base::Json& loc, const base::Json& step);

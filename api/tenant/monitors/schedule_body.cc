@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "config/limits_config.h"
 #include "domain/monitor/enums.h"
+#include "domain/text/json_schema.h"
 #include "domain/text/limits.h"
 
 namespace vedette::api {
@@ -85,8 +86,9 @@ std::optional<domain::ScheduleOrder> ReadScheduleMember(rest::BodyReader* reader
   ReadCronAndZone(*object, loc, problems, &order);
   for (const auto& [name, value] : object->items()) {
     if (name == "spread_s" && !value.is_null()) {
-      const bool fits = value.is_number_integer() && value >= 0 && value <= kSpreadSecondsMax;
-      if (fits) order.spread = std::chrono::seconds(value.get<int>());
+      const auto seconds = domain::IntegerOf(value);
+      const bool fits = seconds && *seconds >= 0 && *seconds <= kSpreadSecondsMax;
+      if (fits) order.spread = std::chrono::seconds(*seconds);
       if (!fits) {
         problems->Add(Inside(loc, name), "int_range",
                       fmt::format("Input should be an integer from 0 to {}", kSpreadSecondsMax),

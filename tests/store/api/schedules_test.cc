@@ -68,7 +68,7 @@ TEST_F(ApiSchedules, ListsAndDefaultsAreTakenAndShown) {
 }
 
 TEST_F(ApiSchedules, SpreadMovesTheSlotsOfAMonitorByTheSame) {
-  const Json schedule{{"cron", "0 9 * * *"}, {"spread_s", 3600}};
+  const Json schedule{{"cron", "0 9 * * *"}, {"spread_s", 3600.0}};
   std::set<std::string> seen;
   for (int i = 0; i < 8; ++i) {
     const Json times = Detail(NewMonitor({{"schedule", schedule}}))["next_run_times"];

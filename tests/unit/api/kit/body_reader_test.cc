@@ -54,7 +54,24 @@ TEST(BodyReader, AnIntegerBeyond64BitsIsToldItsLimit) {
   for (const base::Json& item : detail) {
     types += item["type"].get<std::string>() + " ";
   }
-  EXPECT_EQ(types, "less_than_equal greater_than_equal int_type less_than_equal ");
+  EXPECT_EQ(types, "less_than_equal greater_than_equal less_than_equal less_than_equal ");
+}
+
+TEST(BodyReader, AnIntegerIsOneWhateverItsNotation) {
+  for (const bool keep : {false, true}) {
+    BodyRules rules = kRules;
+    rules.json.keep_numbers = keep;
+    const net::ServerRequest request =
+        Request(R"({"a":1.0,"b":1e0,"c":10e-1,"d":100E-2,"e":-0.0,"f":1.5,"g":"1"})");
+    BodyReader body(request, rules, Nulls::kWrong);
+    for (const char* name : {"a", "b", "c", "d"}) {
+      EXPECT_EQ(body.Integer(name, Presence::kRequired, 0, 100), 1) << name << keep;
+    }
+    EXPECT_EQ(body.Integer("e", Presence::kRequired, 0, 100), 0) << keep;
+    for (const char* name : {"f", "g"}) {
+      EXPECT_FALSE(body.Integer(name, Presence::kRequired, 0, 100)) << name << keep;
+    }
+  }
 }
 
 TEST(BodyReader, ATimeThatHasNoPlaceIsToldWhy) {

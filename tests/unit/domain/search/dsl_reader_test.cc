@@ -64,6 +64,7 @@ TEST_F(DslFilter, OneShouldHasToHoldUnlessSomethingElseMust) {
   EXPECT_TRUE(
       Is("{\"bool\": {\"minimum_should_match\": 2, " + two + "}}", R"({"size": 1, "tag": "a"})"));
   EXPECT_TRUE(Is("{\"bool\": {\"minimum_should_match\": 0, " + two + "}}", "{}"));
+  EXPECT_TRUE(Is("{\"bool\": {\"minimum_should_match\": 0.0, " + two + "}}", "{}"));
   EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": 3, " + two + "}}"),
               StartsWith("invalid_filter: filters.bool: minimum_should_match"));
   EXPECT_THAT(Why("{\"bool\": {\"minimum_should_match\": \"50%\", " + two + "}}"),
