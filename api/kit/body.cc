@@ -138,7 +138,8 @@ const base::Json* BodyReader::Member(std::string_view name, Presence presence) {
 
 void BodyReader::Wrong(std::string_view name, std::string_view type, std::string_view msg,
                        const base::Json& value, const base::Json& ctx) {
-  problems_->Add(Loc(name), type, msg, value, ctx);
+  const base::Json hidden;
+  problems_->Add(Loc(name), type, msg, has_secret_ ? hidden : value, ctx);
 }
 
 std::optional<std::string> BodyReader::Text(std::string_view name, Presence presence,
@@ -164,6 +165,12 @@ std::optional<std::string> BodyReader::Text(std::string_view name, Presence pres
     return std::nullopt;
   }
   return text;
+}
+
+std::optional<std::string> BodyReader::Secret(std::string_view name, Presence presence,
+                                              std::size_t chars_min, std::size_t chars_max) {
+  has_secret_ = true;
+  return Text(name, presence, chars_min, chars_max);
 }
 
 std::optional<std::string> BodyReader::FilledText(std::string_view name, Presence presence,

@@ -90,6 +90,10 @@ class BodyReader {
   // Lengths in characters.
   std::optional<std::string> Text(std::string_view name, Presence presence, std::size_t chars_min,
                                   std::size_t chars_max);
+  // A text that no problem shows, whatever is wrong with it. From here on none shows anything of
+  // the body: a secret may stand in a member that was not meant.
+  std::optional<std::string> Secret(std::string_view name, Presence presence, std::size_t chars_min,
+                                    std::size_t chars_max);
   // A text with at least one character that is not white space.
   std::optional<std::string> FilledText(std::string_view name, Presence presence,
                                         std::size_t chars_max);
@@ -128,6 +132,7 @@ class BodyReader {
   const base::Json& body_;
   Problems* const problems_;
   const Nulls nulls_;
+  bool has_secret_ = false;
   std::set<std::string, std::less<>> known_;
 };
 

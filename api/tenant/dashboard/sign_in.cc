@@ -85,7 +85,11 @@ TakenInvitation ReadTakenInvitation(Call& call) {
   taken.password = ReadPassword(&body, "password", rest::Presence::kOptional);
   taken.made = ReadMadePasskey(&body, rest::Presence::kOptional);
   taken.shown = ReadShownPasskey(&body, "own_passkey");
-  if (!taken.password && !taken.made && !taken.shown) {
+  // One that is there and wrong is told already.
+  const auto gives = [&](std::string_view name) {
+    return body.Member(name, rest::Presence::kOptional) != nullptr;
+  };
+  if (!gives("password") && !gives("passkey") && !gives("own_passkey")) {
     body.Refuse("password", "A password or a passkey is needed");
   }
   body.Check();
@@ -132,7 +136,7 @@ void CountTry(Call& call, std::string_view email) {
 }
 
 std::string ReadLinkToken(rest::BodyReader* body) {
-  return body->Text("token", rest::Presence::kRequired, 1, kLinkTokenCharsMax).value_or("");
+  return body->Secret("token", rest::Presence::kRequired, 1, kLinkTokenCharsMax).value_or("");
 }
 
 std::optional<base::Uuid> ReadTeam(rest::BodyReader* body) {
@@ -166,7 +170,7 @@ bool IsPasswordOf(const std::optional<std::string>& stored, const std::string& p
 
 std::optional<std::string> ReadPassword(rest::BodyReader* body, std::string_view name,
                                         rest::Presence presence) {
-  return body->Text(name, presence, 1, kPasswordCharsMax);
+  return body->Secret(name, presence, 1, kPasswordCharsMax);
 }
 
 void CheckNewPassword(const std::string& password) {

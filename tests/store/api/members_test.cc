@@ -22,7 +22,9 @@ namespace vedette::test {
 namespace {
 
 using base::Json;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(ApiMembers, AnInvitationLetsItsHolderInOnceAndThenThePasswordDoes) {
   const std::string token = Invite("Ada@Example.com", "owner");
@@ -78,6 +80,27 @@ TEST_F(ApiMembers, NothingTellsWhetherAnAddressExists) {
   EXPECT_EQ(wrong.status, 401);
   EXPECT_EQ(nobody.status, 401);
   EXPECT_EQ(wrong.raw.body, nobody.raw.body);
+}
+
+TEST_F(ApiMembers, NoAnswerShowsAPassword) {
+  const std::string token = Invite("ada@example.com", "owner");
+  const std::string secret = "correct horse";
+  std::string far_too_long;
+  for (int i = 0; i < 20; ++i) far_too_long += secret;
+  for (const Json& password : {Json(12345678), Json(far_too_long), Json::array({secret})}) {
+    for (const auto& [path, body] :
+         {std::pair("/dashboard/sign-in", Json{{"email", "ada@example.com"}}),
+          std::pair("/dashboard/invitation/take", Json{{"token", token}}),
+          std::pair("/dashboard/reset/take", Json{{"token", token}})}) {
+      Json asked = body;
+      asked["password"] = password;
+      asked["passwort"] = secret;
+      const Reply reply = Post(path, asked);
+      EXPECT_EQ(reply.status, 422) << path << reply.raw.body;
+      EXPECT_THAT(reply.raw.body, Not(AnyOf(HasSubstr("correct"), HasSubstr("12345678")))) << path;
+      EXPECT_EQ(reply.body["detail"].size(), 2U) << path << reply.raw.body;
+    }
+  }
 }
 
 TEST_F(ApiMembers, TriesAreCountedByAddressWhoeverItIsOf) {

@@ -87,6 +87,25 @@ TEST(BodyReader, ATimeThatHasNoPlaceIsToldWhy) {
   }
 }
 
+TEST(BodyReader, NothingOfABodyWithASecretIsShown) {
+  const std::string secret = "correct horse battery staple";
+  const net::ServerRequest request = Request(R"({"password":")" + secret + R"(","passwort":")" +
+                                             secret + R"(","pin":12345678,"on":"yes"})");
+  BodyRules rules = kRules;
+  rules.bytes_max = 1000;
+  BodyReader body(request, rules, Nulls::kAbsent);
+  body.Secret("password", Presence::kRequired, 1, 10);
+  body.Secret("pin", Presence::kRequired, 1, 10);
+  body.Boolean("on", Presence::kOptional);
+  const auto refusal = RefusalOf(&body);
+  ASSERT_TRUE(refusal);
+  const base::Json detail = Body(*refusal)["detail"];
+  ASSERT_EQ(detail.size(), 4U);
+  EXPECT_EQ(detail[0]["type"], "string_too_long");
+  EXPECT_EQ(detail[1]["type"], "string_type");
+  for (const base::Json& item : detail) EXPECT_EQ(item["input"], nullptr) << item;
+}
+
 TEST(BodyReader, NamesEveryWrongMissingAndUnknownFieldAtOnce) {
   Reader body(Request(R"({"name":7,"extra":1})"));
   body.FilledText("name", Presence::kRequired, 10);
