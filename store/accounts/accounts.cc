@@ -274,6 +274,12 @@ std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uui
   });
 }
 
+bool HasApiKey(Session& session, const base::Uuid& org_id, const base::Uuid& key_id) {
+  return Read(session, [&](Transaction& tx) {
+    return !tx.Exec<"api_key_exists">("org_id"_a = org_id, "key_id"_a = key_id).empty();
+  });
+}
+
 bool RevokeApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                   const base::Uuid& key_id, AuditEntry audit) {
   audit.target = key_id.ToString();

@@ -149,6 +149,9 @@ struct ApiKeyQuery {
 std::optional<std::vector<ApiKey>> ListApiKeys(Session& session, const base::Uuid& org_id,
                                                const ApiKeyQuery& query);
 
+// Whether the organisation has such a key that is not revoked.
+bool HasApiKey(Session& session, const base::Uuid& org_id, const base::Uuid& key_id);
+
 // False when the organisation has no such key, or it is revoked already.
 bool RevokeApiKey(Session& session, const base::Clock& clock, const base::Uuid& org_id,
                   const base::Uuid& key_id, AuditEntry audit);

@@ -133,6 +133,9 @@ where org_id = @org_id and revoked_at is null and (@before::uuid is null or id <
 order by id desc
 limit @limit
 
+-- name: api_key_exists
+select 1 from api_key where org_id = @org_id and id = @key_id and revoked_at is null
+
 -- name: api_key_revoke
 update api_key set revoked_at = now()
 where org_id = @org_id and id = @key_id and revoked_at is null

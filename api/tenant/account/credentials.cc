@@ -1,4 +1,5 @@
 // API keys and signing secrets of the caller's organisation, which its owner manages.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -88,6 +89,7 @@ rest::Handled ListApiKeys(Call& call) {
 
 rest::Handled RevokeApiKey(Call& call) {
   const base::Uuid id = call.Id(0, "API key");
+  if (!store::HasApiKey(call.session(), call.caller.org_id, id)) return rest::NotFound("API key");
   CheckEmptyBody(call);
   if (!store::RevokeApiKey(call.session(), call.parts.clock, call.caller.org_id, id,
                            AuditOf(call, "api_key.revoke"))) {
@@ -135,6 +137,12 @@ rest::Handled RollSigningSecret(Call& call) {
 
 rest::Handled RevokeSigningSecret(Call& call) {
   const base::Uuid id = call.Id(0, "signing secret");
+  const auto secrets =
+      store::ListSigningSecrets(call.session(), call.caller.org_id, call.parts.config.security);
+  if (std::none_of(secrets.begin(), secrets.end(),
+                   [&](const auto& secret) { return secret.id == id && secret.live; })) {
+    return rest::NotFound("live signing secret");
+  }
   CheckEmptyBody(call);
   switch (store::RetireSigningSecret(call.session(), call.parts.clock, call.caller.org_id, id,
                                      AuditOf(call, "signing_secret.revoke"))) {

@@ -159,8 +159,11 @@ TEST_F(ApiOrder, WhatThePathNamesIsCheckedBeforeTheBody) {
   for (const api::Route* route : routes) {
     Headers plain = Key();
     plain.emplace_back("content-type", "text/plain");
+    net::ServerRequest unknown = BareRequest(*route, base::Uuid::V4().ToString());
+    unknown.headers = Key();
+    unknown.body = "{";
     for (const Reply& reply : {AskRoute(*route, Key(), "{", false), AskRoute(*route, plain, "{}"),
-                               AskRoute(*route, Key(), "", true)}) {
+                               AskRoute(*route, Key(), "", true), AskRaw(std::move(unknown))}) {
       EXPECT_EQ(reply.status, 404) << route->pattern << reply.raw.body;
       EXPECT_EQ(reply.error(), "not_found") << route->pattern;
       EXPECT_EQ(reply.Header("X-RateLimit-Limit"), "500") << "of every authenticated answer";

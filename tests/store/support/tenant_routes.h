@@ -9,14 +9,14 @@
 // The table of routes, for tests that hold on every route.
 namespace vedette::test {
 
-// A request of the route without any credential. What its path names is not there.
-inline net::ServerRequest BareRequest(const api::Route& route) {
+// A request of the route without any credential. What its path names, `named`, is not there.
+inline net::ServerRequest BareRequest(const api::Route& route, const std::string& named = "none") {
   net::ServerRequest request;
   request.method = route.method;
   request.path = route.pattern;
   for (std::size_t open = request.path.find('{'); open != std::string::npos;
        open = request.path.find('{')) {
-    request.path.replace(open, request.path.find('}') - open + 1, "none");
+    request.path.replace(open, request.path.find('}') - open + 1, named);
   }
   request.target = request.path;
   return request;
