@@ -31,8 +31,8 @@ bool IsBlank(std::string_view text);
 void AppendKeyPart(const std::optional<std::string>& value, std::string* text);
 
 // What a column adds to the size of its row as JSON, on which [limits] row_bytes_max stands; the
-// row itself begins with kRowBytes.
-inline constexpr std::size_t kRowBytes = 2;
+// row itself begins with kRowBytes: two braces, and no comma before the first column.
+inline constexpr std::size_t kRowBytes = 1;
 std::size_t ColumnBytes(std::string_view name, std::size_t value_bytes);
 
 struct RowValues {

@@ -82,6 +82,13 @@ Json RepeatedRows(int rows) {
   return all;
 }
 
+// One row of two columns that has so many bytes as compact JSON.
+Json RowOfBytes(std::size_t bytes) {
+  Json row{{"domain", "a.example"}, {"name", ""}};
+  row["name"] = std::string(bytes - row.dump().size(), 'x');
+  return Json::array({row});
+}
+
 TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
   const Json nested = Json::array({Json{{"domain", Json::array({1})}}});
   const Invalid cases[] = {
@@ -116,6 +123,7 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
       {"row of a wrong type", With("rows", Json::array({1})), R"(["body","rows",0])", "dict_type"},
       {"column that is no scalar", With("rows", nested), R"(["body","rows",0,"domain"])",
        "scalar_type"},
+      {"row of a byte more", With("rows", RowOfBytes(65537)), R"(["body","rows",0])", "too_long"},
       {"large row", With("rows", Json::array({Json{{"domain", std::string(70000, 'x')}}})),
        R"(["body","rows",0])", "too_long"},
       {"frequency of a wrong type", With("frequency", 60), R"(["body","frequency"])",
@@ -152,8 +160,9 @@ TEST(CreateBody, TypesAndLimitsAreA422ThatSaysWhere) {
 TEST(CreateBody, LimitsThemselvesAreAccepted) {
   for (const Json& body :
        {Good(), With("name", std::string(200, 'x')), With("struct", RepeatedStruct(64)),
-        With("rows", RepeatedRows(100)), With("run_id", std::string(200, 'x')),
-        With("confirm_after", 100), With("missing_confirmations", 1),
+        With("rows", RepeatedRows(100)), With("rows", RowOfBytes(65536)),
+        With("run_id", std::string(200, 'x')), With("confirm_after", 100),
+        With("confirm_after", 1.0), With("missing_confirmations", 1),
         With("metadata", Json::object()), With("webhook_event_types", Json::array()),
         With("tier", nullptr), With("webhook_url", nullptr)}) {
     rest::Problems problems;
