@@ -60,6 +60,13 @@ JobKeeper::JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& s
                  },
                  store::kJobKeeperBatch)),
       retire_(loop, pool, log, Every("deleting old jobs failed"), RetireHooks(config)),
+      old_rows_(loop, pool, log, Every("deleting old rows of jobs failed"),
+                CountHooks(
+                    [kept = config.retention.run_data,
+                     in_use = std::make_shared<std::set<std::string>>()](store::Session& session) {
+                      return store::DropOldRows(session, kept, in_use.get());
+                    },
+                    store::kOldRowsMax)),
       unread_(loop, pool, log, Every("deleting rows that nobody reads failed"),
               CountHooks(store::DropUnreadRows, store::kUnreadPartsMax)),
       gauges_(loop, pool, log, Every("reading the gauges of jobs failed"),
@@ -137,11 +144,9 @@ JobKeeper::Counts::Hooks JobKeeper::CountHooks(std::function<int(store::Session&
 
 JobKeeper::Retires::Hooks JobKeeper::RetireHooks(const config::Config& config) {
   Retires::Hooks hooks;
-  hooks.begin = [&retention = config.retention,
-                 in_use = std::make_shared<std::set<std::string>>()]() -> Retires::Job {
-    return [&retention, in_use](store::Session& session) {
-      return store::RetireJobs(session, {retention.jobs, retention.runs, retention.run_data},
-                               in_use.get());
+  hooks.begin = [&retention = config.retention]() -> Retires::Job {
+    return [&retention](store::Session& session) {
+      return store::RetireJobs(session, {retention.jobs, retention.runs});
     };
   };
   hooks.finish = [](std::optional<int> n) -> Retires::Then {
@@ -182,12 +187,13 @@ void JobKeeper::Start() {
   monitors_.Start();
   lanes_.Start();
   retire_.Start();
+  old_rows_.Start();
   unread_.Start();
   gauges_.Start();
 }
 
 void JobKeeper::Drain(std::function<void()> done) {
-  auto left = std::make_shared<int>(9);
+  auto left = std::make_shared<int>(10);
   const auto one_less = [left, done = std::move(done)] {
     if (--*left == 0) done();
   };
@@ -198,6 +204,7 @@ void JobKeeper::Drain(std::function<void()> done) {
   monitors_.Drain(one_less);
   lanes_.Drain(one_less);
   retire_.Drain(one_less);
+  old_rows_.Drain(one_less);
   unread_.Drain(one_less);
   gauges_.Drain(one_less);
 }

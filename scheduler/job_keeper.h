@@ -22,10 +22,10 @@ namespace vedette::scheduler {
 // Looks after jobs that nobody else looks after, every [jobs] keeper_ms: ends those whose deadline
 // has come, those on which nobody works any more and those whose organisation has no room for their
 // rows, makes the parts of runs larger that are quick, fails monitors that an end has left behind,
-// moves chunks out of a lane that nobody serves, deletes rows that nobody reads and, once an hour,
-// old jobs, and reads the gauges. Each of these tasks runs by itself: one that fails stops none of
-// the others. Several processes share the work, without a leader. Loop thread only; everything
-// handed in must outlive this object.
+// moves chunks out of a lane that nobody serves, deletes rows that are old or that nobody reads
+// and, once an hour, old jobs, and reads the gauges. Each of these tasks runs by itself: one that
+// fails stops none of the others. Several processes share the work, without a leader. Loop thread
+// only; everything handed in must outlive this object.
 class JobKeeper {
  public:
   JobKeeper(base::EventLoop& loop, store::Pool& pool, store::Signals& signals,
@@ -74,6 +74,7 @@ class JobKeeper {
   Counts monitors_;
   Counts lanes_;
   Retires retire_;
+  Counts old_rows_;
   Counts unread_;
   Gauges gauges_;
 };

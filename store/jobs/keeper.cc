@@ -153,9 +153,6 @@ JobKeeperRun GrowParts(Session& session, const GrowRules& rules) {
 
 namespace {
 
-// Rows of the default partition that one call deletes.
-constexpr int kDefaultRowsMax = 1000;
-
 template <NameText statement>
 std::vector<std::string> DaysOld(Session& session, std::chrono::hours run_data) {
   return Read(session, [&](Transaction& tx) {
@@ -191,14 +188,19 @@ int ForgetJobs(Transaction& tx, const JobRetention& retention) {
 
 }  // namespace
 
-std::optional<int> RetireJobs(Session& session, const JobRetention& retention,
-                              TablesInUse* in_use) {
-  DropOldDays(session, retention.run_data, in_use);
+std::optional<int> RetireJobs(Session& session, const JobRetention& retention) {
   return InTransaction(session, [&](Transaction& tx) -> std::optional<int> {
     if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return std::nullopt;
-    tx.Exec<"job_part_default_expire">("kept_h"_a = retention.run_data.count(),
-                                       "limit"_a = kDefaultRowsMax);
     return ForgetJobs(tx, retention);
+  });
+}
+
+int DropOldRows(Session& session, std::chrono::hours run_data, TablesInUse* in_use) {
+  DropOldDays(session, run_data, in_use);
+  return InTransaction(session, [&](Transaction& tx) {
+    if (!ReadOne<bool>(tx.Exec<"maintenance_lock">())) return 0;
+    return ReadOne<int>(
+        tx.Exec<"job_part_default_expire">("kept_h"_a = run_data.count(), "limit"_a = kOldRowsMax));
   });
 }
 

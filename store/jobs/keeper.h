@@ -88,17 +88,20 @@ JobKeeperRun GrowParts(Session& session, const GrowRules& rules);
 struct JobRetention {
   std::chrono::hours jobs;  // after the end; of runs `runs`
   std::chrono::hours runs;
-  std::chrono::hours run_data;  // of rows, from the day of the job's id
 };
 
 // Deletes jobs that ended longer ago than their retention and have no delivery left, with their
-// blocks; drops days of rows that are old and none of whose jobs is open, unless they are in use.
-// Deletes no job while another process is at it, and returns nothing then; else how many were
-// deleted, at most kJobsRetiredMax. `in_use`: TablesInUse (store/sql.h). Finding that there is none
-// to delete reads every kept job that is older than the shortest of the retentions.
-std::optional<int> RetireJobs(Session& session, const JobRetention& retention,
-                              std::set<std::string>* in_use);
+// blocks. Does nothing while another process is at it, and returns nothing then; else how many were
+// deleted, at most kJobsRetiredMax. Finding that there is none to delete reads every kept job that
+// is older than the shortest of the retentions.
+std::optional<int> RetireJobs(Session& session, const JobRetention& retention);
 inline constexpr int kJobsRetiredMax = 1000;
+
+// Drops days of jobs' rows that are older than `run_data`, from the day of the job's id, and none
+// of whose jobs is open, unless they are in use; deletes such rows that stand in no day's table, at
+// most kOldRowsMax, and returns how many. `in_use`: TablesInUse (store/sql.h).
+int DropOldRows(Session& session, std::chrono::hours run_data, std::set<std::string>* in_use);
+inline constexpr int kOldRowsMax = 1000;
 
 // What the rows of runs take of the disk, by organisation: counted as parts are written
 // (job_block.bytes), kept when their run ends (run_data), and given back when they are dropped,

@@ -166,8 +166,7 @@ TEST_F(JobsEnd, TheKeeperEndsAJobOnWhichNobodyWorksAnyMore) {
 }
 
 TEST_F(JobsEnd, JobsAreKeptForTheirRetentionAndWhileADeliveryIsLeft) {
-  const store::JobRetention retention{std::chrono::hours(24), std::chrono::hours(48),
-                                      std::chrono::hours(12)};
+  const store::JobRetention retention{std::chrono::hours(24), std::chrono::hours(48)};
   const auto old = Start(Lookup());
   const auto with_callback = Start(WithCallback(Lookup()));
   const auto run = Start(Run(1, 1, 1));
@@ -178,19 +177,18 @@ TEST_F(JobsEnd, JobsAreKeptForTheirRetentionAndWhileADeliveryIsLeft) {
       fmt::format("update job set created_at = now() - interval '3 days', finished_at = now() - "
                   "interval '25 hours' where id not in ('{}', '{}')",
                   recent.ToString(), open.ToString()));
-  EXPECT_EQ(store::RetireJobs(session, retention, &in_use), 1);
+  EXPECT_EQ(store::RetireJobs(session, retention), 1);
   EXPECT_EQ(Job(old, "id"), "");
   EXPECT_EQ(Sql("select count(*) from job"), "4");
   Sql("delete from delivery");
-  EXPECT_EQ(store::RetireJobs(session, retention, &in_use), 1);
+  EXPECT_EQ(store::RetireJobs(session, retention), 1);
   EXPECT_EQ(Sql("select count(*) from job_block b where not exists (select from job j where j.id = "
                 "b.job_id)"),
             "0");
 }
 
 TEST_F(JobsEnd, ADayOfRowsIsDroppedWhenItIsOldAndNoneOfItsJobsIsOpen) {
-  const store::JobRetention retention{std::chrono::hours(1000), std::chrono::hours(1000),
-                                      std::chrono::hours(24)};
+  constexpr std::chrono::hours kKept{24};
   // A job of a day long ago, whose partition was made then.
   Sql("select ensure_partition('job_part', '2026-01-05 00:00:00+00', 0)");
   const auto ancient = ReadId("select job_part_bound('2026-01-05 12:00:00+00')");
@@ -199,7 +197,7 @@ TEST_F(JobsEnd, ADayOfRowsIsDroppedWhenItIsOldAndNoneOfItsJobsIsOpen) {
   Start(asked);
   RecordOne(ancient, Progress(Claim().chunks.at(0), R"({"rows": [["a"]]})"));
   Sql(fmt::format("insert into job_part values ('{}', 1, 0, '[]', 0)", ancient.ToString()));
-  store::RetireJobs(session, retention, &in_use);
+  store::DropOldRows(session, kKept, &in_use);
   EXPECT_EQ(Sql("select count(*) from job_part_20260105"), "1") << "its job is open";
   End(ancient, JobStatus::kCancelled);
   Sql("insert into run_data select org_id, d, 0, 1 from job, unnest(array['2026-01-05', "
@@ -209,12 +207,12 @@ TEST_F(JobsEnd, ADayOfRowsIsDroppedWhenItIsOldAndNoneOfItsJobsIsOpen) {
     pqxx::work backup(neighbour);
     backup.exec("lock table job_part in access share mode");
     const auto began = clock.SinceBoot();
-    store::RetireJobs(session, retention, &in_use);
+    store::DropOldRows(session, kKept, &in_use);
     EXPECT_LT(clock.SinceBoot() - began, std::chrono::seconds(2)) << "nobody waits for a backup";
     EXPECT_EQ(Sql("select to_regclass('job_part_20260105') is null"), "f");
     EXPECT_EQ(Sql("select count(*) from run_data"), "2") << "what is there takes room";
   }
-  store::RetireJobs(session, retention, &in_use);
+  store::DropOldRows(session, kKept, &in_use);
   EXPECT_EQ(Sql("select string_agg((day = current_date)::text, ' ') from run_data"), "true")
       << "what is gone takes no room";
   EXPECT_EQ(Sql("select to_regclass('job_part_20260105') is null"), "t");

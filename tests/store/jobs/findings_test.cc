@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <pqxx/pqxx>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -266,14 +265,11 @@ TEST_F(FindingsTest, FindingsGoWithTheirJob) {
   EXPECT_EQ(Job(job.id, "status"), "2");
   Sql("update job set created_at = now() - interval '3 days', started_at = now() - interval '3 "
       "days', finished_at = now() - interval '25 hours'");
-  const store::JobRetention longer{std::chrono::hours(26), std::chrono::hours(48),
-                                   std::chrono::hours(12)};
-  std::set<std::string> in_use;
-  EXPECT_EQ(store::RetireJobs(session, longer, &in_use), 0);
+  const store::JobRetention longer{std::chrono::hours(26), std::chrono::hours(48)};
+  EXPECT_EQ(store::RetireJobs(session, longer), 0);
   EXPECT_EQ(Listed(job.id).size(), 1U);
-  const store::JobRetention over{std::chrono::hours(24), std::chrono::hours(48),
-                                 std::chrono::hours(12)};
-  EXPECT_EQ(store::RetireJobs(session, over, &in_use), 1);
+  const store::JobRetention over{std::chrono::hours(24), std::chrono::hours(48)};
+  EXPECT_EQ(store::RetireJobs(session, over), 1);
   EXPECT_EQ(Listed(job.id).size(), 0U);
   EXPECT_EQ(Sql("select count(*) from investigation"), "0");
 }

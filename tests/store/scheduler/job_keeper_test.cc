@@ -120,6 +120,19 @@ TEST_F(JobKeeperTest, OldJobsAreLookedForSeldomOnceThereIsNone) {
   EXPECT_EQ(calls("jobs_retire"), 1);
 }
 
+TEST_F(JobKeeperTest, OldRowsOutsideOfTheTablesOfDaysGoAtOnceHoweverMany) {
+  Sql("insert into job_part (job_id, block, part, rows, row_count) select "
+      "job_part_bound(now() - interval '30 days'), 0, k, '[]', 0 from generate_series(1, 2500) k");
+  Until("none is left", [&] { return Sql("select count(*) from job_part") == "0"; });
+}
+
+TEST_F(JobKeeperTest, ADayOfRowsIsDroppedSoonOnceItIsOld) {
+  Until("the keeper has looked",
+        [&] { return Series("vedette_db_query_seconds_count{query=\"job_part_days_old\"}") > 0; });
+  Sql("select ensure_partition('job_part', '2026-01-05 00:00:00+00', 0)");
+  Eventually("select to_regclass('job_part_20260105') is null", "t");
+}
+
 TEST_F(JobKeeperTest, AJobOnWhichNobodyWorksEndsAsStalled) {
   Start(Lookup());
   Sql("update job set created_at = now() - interval '1 hour'");
