@@ -96,6 +96,8 @@ constexpr Number kNumbers[] = {
     {"import_former", domain::search::ImportState::kFormer},
     // Those of a move (store/move/org_move.h).
     {"move_old_side", 0},
+    {"move_new_side", 1},
+    {"move_copying", 0},
     {"move_draining", 1},
     {"render_waiting", RenderState::kWaiting},
     {"render_offered", RenderState::kOffered},

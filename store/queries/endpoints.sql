@@ -30,7 +30,8 @@ select e.id,
     or exists (select from delivery d where d.state :are_pending and d.endpoint_id = e.id)
     or exists (select from job j where j.finished_at is null and j.endpoint_id = e.id)
     or exists (select from job_block b join job j on j.id = b.job_id
-               where b.endpoint_id = e.id and j.finished_at is null) as used
+               where b.endpoint_id = e.id and j.finished_at is null)
+    or e.org_id in :arriving as used
 from endpoint e
 where e.id > @after
 order by e.id

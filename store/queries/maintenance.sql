@@ -104,7 +104,8 @@ select count(*) from gone
 -- name: email_fact_expire
 with gone as (
   delete from email_fact
-  where (org_id, address) in (select org_id, address from email_fact where until < now() limit @limit)
+  where (org_id, address) in (select org_id, address from email_fact
+                              where until < now() and org_id not in :arriving limit @limit)
   returning 1)
 select count(*) from gone
 
@@ -112,7 +113,8 @@ select count(*) from gone
 with gone as (
   delete from domain_pattern
   where (org_id, domain, pattern) in (select org_id, domain, pattern from domain_pattern
-                                      where last_at < now() - @kept_h * interval '1 hour' limit @limit)
+                                      where last_at < now() - @kept_h * interval '1 hour'
+                                        and org_id not in :arriving limit @limit)
   returning 1)
 select count(*) from gone
 
@@ -120,7 +122,8 @@ select count(*) from gone
 with gone as (
   delete from company_domain
   where (org_id, company_key, domain) in (select org_id, company_key, domain from company_domain
-                                          where last_at < now() - @kept_h * interval '1 hour' limit @limit)
+                                          where last_at < now() - @kept_h * interval '1 hour'
+                                            and org_id not in :arriving limit @limit)
   returning 1)
 select count(*) from gone
 
@@ -157,6 +160,7 @@ with gone as (
                                    cross join lateral (select monitor_id, position from monitor_row
                                                        where monitor_id = m.id limit @limit) r
                                    where m.deleted_at < now() - @kept_h * interval '1 hour'
+                                     and m.org_id not in :arriving
                                    limit @limit)
   returning monitor_id, position
 ), states as (

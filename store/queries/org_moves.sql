@@ -144,6 +144,11 @@ update chunk set available_at = available_at + :move_far, lease_token = null
 where org_id = @org_id::text::uuid and (available_at <= now() or lease_token is null)
   and available_at < now() + :move_far_from
 
+-- fragment: arriving
+-- The organisations that come here and live where they come from still. Rows of theirs have no others yet to which they
+-- belong, and what is missing is copied again while they wait: it is kept until they have come.
+(select a.org_id from org_move a where a.side = :move_new_side and a.state = :move_copying)
+
 -- fragment: move_far
 interval '876000 hours'
 

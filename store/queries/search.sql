@@ -130,6 +130,7 @@ with old as (
   select id, exists (select 1 from search_entity e where e.import_id = search_import.id) as is_left
   from search_import
   where state in (:import_receiving, :import_counting, :import_former) and touched_at < now() - @kept_h * interval '1 hour'
+    and (org_id is null or org_id not in :arriving)
   order by touched_at limit 1 for update skip locked),
 closed as (
   update search_import set state = :import_former

@@ -36,7 +36,8 @@ delete from failed_page where row_id = @row_id
 with gone as (
   delete from failed_page
   where row_id = any (array(select row_id from failed_page
-                            where failed_at < now() - @kept_h * interval '1 hour' limit @limit))
+                            where failed_at < now() - @kept_h * interval '1 hour' and org_id not in :arriving
+                            limit @limit))
     and failed_at < now() - @kept_h * interval '1 hour'
   returning 1)
 select count(*) from gone
@@ -89,7 +90,8 @@ select count(*) from gone
 with gone as (
   delete from snapshot_content
   where (org_id, hash) in (select org_id, hash from snapshot_content
-                           where used_at < now() - @kept_h * interval '1 hour' - interval '9 days' limit @limit)
+                           where used_at < now() - @kept_h * interval '1 hour' - interval '9 days'
+                             and org_id not in :arriving limit @limit)
     and used_at < now() - @kept_h * interval '1 hour' - interval '9 days'
   returning 1)
 select count(*) from gone

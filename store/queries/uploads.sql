@@ -48,7 +48,7 @@ returning 1
 -- name: upload_delete_expired
 delete from upload
 where id in (select u.id from upload u
-             where u.expires_at < now()
+             where u.expires_at < now() and u.org_id not in :arriving
                and not exists (select from monitor_import i where i.upload_id = u.id)
                and not exists (select from job j where j.upload_id = u.id and j.finished_at is null)
                and not :upload_scheduled

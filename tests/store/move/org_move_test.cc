@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -16,8 +17,11 @@
 
 #include "base/crypto.h"
 #include "config/database_config.h"
+#include "config/limits_config.h"
+#include "config/parts.h"
 #include "config/security_config.h"
 #include "store/accounts/signing_secrets.h"
+#include "store/fleet/maintenance.h"
 #include "store/jobs/claim.h"
 #include "store/move/moved_tables.h"
 #include "store/sealed.h"
@@ -413,6 +417,43 @@ TEST_F(OrgMoveTest, WhatTheNewSideRemovesMeanwhileIsBroughtAgain) {
     }
   }).Run();
   ExpectSame(before, Digests(there));
+}
+
+// What is copied first has nothing yet at the new side to which it belongs, and ages there, too.
+TEST_F(OrgMoveTest, TheNewSidesMaintenanceKeepsWhatHasComeUntilAllHas) {
+  const std::string old = "now() - interval '400 days'";
+  Sql("delete from monitor_import");
+  Sql("update workflow_schedule set specs_override = json_build_object('resource_handle_id', "
+      "(select id from upload))");
+  for (const char* aged : {"upload set expires_at", "email_fact set until",
+                           "domain_pattern set last_at", "company_domain set last_at",
+                           "snapshot_content set used_at", "failed_page set failed_at"}) {
+    Sql("update " + std::string(aged) + " = " + old);
+  }
+  Sql("update search_import set state = 3, touched_at = " + old);
+  Sql("update monitor set status = 4, archived_at = now(), deleted_at = " + old + " where id <> '" +
+      monitor + "' and org_id = '" + org.ToString() + "'");
+  const auto before = Digests(database);
+  const auto retention =
+      config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", there.url()}}).retention;
+  const auto maintain = [&] {
+    store::Session session(new_config, {.name = "scheduler"}, clock, metrics,
+                           base::Logger(base::LogLevel::kError, base::LogFormat::kText));
+    store::MaintenanceState state;
+    EXPECT_TRUE(store::Maintain(session, retention, &state).failures.empty());
+  };
+  std::map<std::string, std::string> copied, kept;
+  Move([&](std::string_view point) {
+    if (point != "draining") return;
+    copied = Digests(there);
+    maintain();
+    kept = Digests(there);
+  }).Run();
+  ExpectSame(copied, kept);
+  ExpectSame(before, Digests(there));
+  maintain();
+  EXPECT_EQ(there.Sql("select count(*) from email_fact"), "0");
+  EXPECT_EQ(there.Sql("select count(*) from upload"), "1") << "its schedule has come";
 }
 
 TEST_F(OrgMoveTest, WhenItComesBackTheChainOfItsAuditIsWhole) {
