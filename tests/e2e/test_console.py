@@ -52,6 +52,10 @@ def test_a_long_text_differs_by_lines(modules):
     without_a_browser(modules, "console_diff.mjs", "shared/diff.js")
 
 
+def test_the_dashboards_own_files_defuse_formulas_as_the_servers_do(modules):
+    without_a_browser(modules, "dashboard_csv.mjs", "dashboard/csv.js")
+
+
 def test_without_the_registry_the_build_has_no_charts_and_says_so(tmp_path):
     script = tmp_path / "build.cmake"
     script.write_text(f'''

@@ -1,6 +1,7 @@
 // Lookups of people: one lead, or a batch of them.
 
 import {ANSWER_MS_MAX, ask} from './api.js';
+import {cellText} from './csv.js';
 import {badge, h, link, replace, statusBadge, table} from './dom.js';
 import {button, field, form, keep} from './parts.js';
 
@@ -48,9 +49,6 @@ export function csvRows(text) {
     return Object.fromEntries(names.map((name, n) => [name, cells[n]]).filter(([, cell]) => cell !== ''));
   });
 }
-
-// A spreadsheet takes a cell that begins so for a formula.
-const cellText = v => `"${String(v ?? '').replace(/^([=+\-@\t\r])/, "'$1").replaceAll('"', '""')}"`;
 
 function csvButton(columns, items) {
   return button('As CSV', async () => {
