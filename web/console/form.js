@@ -36,7 +36,7 @@ export function clockOf(form) {
 
 // The times of a schedule and what changes of the clocks do to them, as they are being written.
 function timesOf(seen) {
-  return [h('p', {class: 'note'}, `Next by UTC: ${seen.times.map(at => at.replace('T', ' ').replace(':00Z', '')).join(' · ')}`),
+  return [h('p', {class: 'note'}, `Next by UTC: ${seen.times.map(at => at.slice(0, 16).replace('T', ' ')).join(' · ')}`),
     seen.clock_changes.map(change => h('p', {class: 'note'}, change.effect))];
 }
 

@@ -126,7 +126,7 @@ export function timing(label, {frequency = '', cron, time_zone: zoneOf} = {}) {
     if (schedule) {
       try {
         const {times, clock_changes: changes} = await askAside('POST', '/schedules/preview', {...schedule, count: TIMES_SHOWN});
-        content = [`Next by UTC: ${times.map(at => at.replace('T', ' ').replace(':00Z', '')).join(' · ')}`, ...changes.map(c => c.effect)];
+        content = [`Next by UTC: ${times.map(at => at.slice(0, 16).replace('T', ' ')).join(' · ')}`, ...changes.map(c => c.effect)];
       } catch (e) {
         content = [e.message];
       }

@@ -281,6 +281,8 @@ TEST_F(AdminRoutes, NoneDeniesAnOrganisationThatLivesElsewhere) {
   Sql("delete from account");
   for (const admin::Route& route : TokenRoutes()) {
     if (route.method != "GET" || !HasId(route)) continue;
+    // Snapshots are kept, and their ids say nothing of an organisation.
+    if (route.pattern.starts_with("/admin/v1/snapshots/")) continue;
     const Reply reply = Send(route, Fill(route.pattern, org), "");
     if (reply.status == 200) continue;  // what is kept
     EXPECT_EQ(reply.status, 409) << route.pattern << reply.raw.body;
