@@ -433,6 +433,7 @@ TEST_F(OrgMoveTest, TheNewSidesMaintenanceKeepsWhatHasComeUntilAllHas) {
   Sql("update search_import set state = 3, touched_at = " + old);
   Sql("update monitor set status = 4, archived_at = now(), deleted_at = " + old + " where id <> '" +
       monitor + "' and org_id = '" + org.ToString() + "'");
+  Sql("update monitor_sched set live = false where monitor_id <> '" + monitor + "'");
   const auto before = Digests(database);
   const auto retention =
       config::LoadConfig(std::nullopt, {{"VEDETTE_DATABASE_URL", there.url()}}).retention;
