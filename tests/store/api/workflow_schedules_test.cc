@@ -77,6 +77,17 @@ class ApiWorkflowSchedules : public ApiRuns {
     return words;
   }
 
+  // Makes so many of the schedule that there is.
+  void Copy(int copies) {
+    const std::string columns =
+        Sql("select string_agg(attname, ', ') from pg_attribute where attnum > 0 and "
+            "not attisdropped and attgenerated = '' and attrelid = 'workflow_schedule'::regclass");
+    Sql("insert into workflow_schedule (" + columns + ") select " + columns +
+        " from (select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid()))).* "
+        "from workflow_schedule s, generate_series(1, " +
+        std::to_string(copies) + ")) copied");
+  }
+
   // Moves the next slot of every schedule to this long ago.
   void MakeDue(const std::string& ago = "1 minute") {
     Sql("update workflow_schedule set next_at = now() - interval '" + ago + "', look_at = now()");
@@ -291,8 +302,7 @@ TEST_F(ApiWorkflowSchedules, WhatCannotBeRunIsRefusedWithItsReason) {
 
 TEST_F(ApiWorkflowSchedules, AnOrganisationHasAtMostSoMany) {
   const std::string id = MakeId();
-  Sql("insert into workflow_schedule select (jsonb_populate_record(s, jsonb_build_object('id', "
-      "gen_random_uuid()))).* from workflow_schedule s, generate_series(2, 100)");
+  Copy(99);
   EXPECT_EQ(Make().error(), "too_many_schedules");
   EXPECT_EQ(Ask("DELETE", Path("/" + id)).status, 200);
   EXPECT_EQ(Make().status, 200);
@@ -434,9 +444,7 @@ TEST_F(ApiWorkflowSchedules, G5_WhoHasReadAScheduleBeforeItsPauseStartsNothing) 
 TEST_F(ApiWorkflowSchedules, G1_SeveralSchedulersStartEachSlotOnce) {
   constexpr int kSchedules = 30;
   MakeId({{"overlap", "allow"}});
-  Sql("insert into workflow_schedule select (jsonb_populate_record(s, jsonb_build_object('id', "
-      "gen_random_uuid()))).* from workflow_schedule s, generate_series(2, " +
-      std::to_string(kSchedules) + ")");
+  Copy(kSchedules - 1);
   MakeDue();
   std::vector<std::thread> schedulers;
   for (int i = 0; i < 3; ++i) {
