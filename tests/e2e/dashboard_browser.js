@@ -12,7 +12,7 @@ class Member extends Console {
   // What stood on the page before is gone when this has ended.
   async at(hash) {
     const url = `${this.given.url}/dashboard#/${hash}`;
-    await this.page.evaluate(() => document.querySelector('main > *')?.setAttribute('data-before', ''));
+    await this.page.evaluate(() => document.querySelectorAll('main > *').forEach(old => old.setAttribute('data-before', '')));
     await (this.page.url() === url ? this.page.reload() : this.page.goto(url));
     await this.page.locator('main > :not([data-before])').first().waitFor();
   }

@@ -100,9 +100,11 @@ class Person extends Console {
     // An owner is of no team.
     await row.getByLabel('Role').selectOption('owner');
     await this.page.locator('tr', {hasText: 'viewer@'}).getByLabel('Team').and(this.page.locator(':has(option:checked[value=""])')).waitFor();
+    // Neither change waits for the other's answer; the table is read again behind both.
+    await row.evaluate(now => now.setAttribute('data-before', ''));
     await row.getByLabel('Role').selectOption('viewer');
     await row.getByLabel('Team').selectOption({label: this.given.team});
-    await this.said('Changed.');
+    await this.page.locator('tr:not([data-before])', {hasText: 'viewer@'}).waitFor();
     await row.getByRole('button', {name: 'New password'}).click();
     await row.getByRole('button', {name: /^Make a link/}).click();
     const link = await this.page.locator('.once code').innerText();

@@ -25,18 +25,25 @@ export const members = () => withSecrets('Members', async (made, read) => {
   const role = roleSelect('viewer');
   const team = teamSelect(teams, null);
   const nameOf = id => teams.find(one => one.id === id)?.name ?? (id ? 'a team that is gone' : 'all');
-  const change = (m, body, select) => guarded(async () => {
-    try {
-      await ask('POST', `/account/members/${encodeURIComponent(m.email)}/update`, body);
-      Object.assign(m, body);
-      say('Changed.');
-      if (m.email === session.now.email) again();
-      else if ('team_id' in body) await read();
-    } catch (e) {
-      select.value = select.getAttribute('aria-label') === 'Role' ? m.role : m.team_id ?? '';
-      throw e;
-    }
-  });
+  // One after the other: what is sent of a member is made of what the change before has left.
+  const change = (m, bodyOf, {target: select}) => {
+    const {value} = select;
+    const sent = (m.sent ?? Promise.resolve()).then(async () => {
+      try {
+        const body = bodyOf(value);
+        await ask('POST', `/account/members/${encodeURIComponent(m.email)}/update`, body);
+        Object.assign(m, body);
+        say('Changed.');
+        if (m.email === session.now.email) again();
+        else if ('team_id' in body) await read();
+      } catch (e) {
+        select.value = select.getAttribute('aria-label') === 'Role' ? m.role : m.team_id ?? '';
+        throw e;
+      }
+    });
+    m.sent = sent.catch(() => {});
+    return guarded(() => sent);
+  };
   return [
     form([field('E-mail address', email), field('Role', role, 'Viewers read; members change; owners manage keys, members and money.'),
       teams.length > 0 && field('Team', team, 'What they see and change; owners are of the whole organisation.')],
@@ -46,8 +53,8 @@ export const members = () => withSecrets('Members', async (made, read) => {
       }),
     table('Members', [
       ['Address', m => [m.email, m.by_provider && ' ', m.by_provider && badge('by the identity provider', 'off')]],
-      ['Role', m => roleSelect(m.role, event => change(m, roleOf(event.target.value), event.target))],
-      teams.length > 0 && ['Team', m => teamSelect(teams, m.team_id, event => change(m, {role: m.role, team_id: event.target.value || null}, event.target))],
+      ['Role', m => roleSelect(m.role, event => change(m, roleOf, event))],
+      teams.length > 0 && ['Team', m => teamSelect(teams, m.team_id, event => change(m, value => ({role: m.role, team_id: value || null}), event))],
       ['Since', m => when(m.created_at)],
       ['Sessions', m => number(m.sessions), 'n'],
       ['Actions', m => m.email !== session.now.email && h('span', {class: 'buttons'},
