@@ -375,6 +375,7 @@ class Tab extends Console {
   async makeAKeyOfToday() {
     const today = new Date().toISOString().slice(0, 10);
     await this.at('keys');
+    await this.title('Keys');  // the page before has a field of this name, too
     await this.field('Name').fill('of today');
     await this.field('Until').fill(today);
     await this.button('Make a key').click();
