@@ -237,7 +237,8 @@ TEST_F(AdminRoutes, EachRefusesBadBodiesReadablyAndAuditsWhatItDoes) {
   EXPECT_FALSE(state.drained);
 }
 
-// Whoever names it: what is changed here of an organisation that lives elsewhere is lost.
+// A change that is made here of an organisation that lives elsewhere is lost, by whatever it is
+// named.
 TEST_F(AdminRoutes, NoneChangesAnOrganisationThatLivesElsewhere) {
   const std::string org = NewOrganisation();
   Sql("update organisation set locked = true, lives_at = 'c3'");
