@@ -6,23 +6,11 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "domain/text/letters.h"
 
 namespace vedette::domain {
 
 using base::Json;
-
-namespace {
-
-// A mark of direction turns around what stands behind it, so that a message's own words would read
-// backwards behind a name with one.
-bool IsDirectionMark(std::string_view character) {
-  std::uint32_t c = 0;
-  base::DecodeUtf8(character, &c);
-  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069);
-}
-
-}  // namespace
 
 // The text is UTF-8, of which nothing is cut apart.
 std::string ChatText(std::string_view text, std::size_t units_max) {
@@ -34,7 +22,9 @@ std::string ChatText(std::string_view text, std::size_t units_max) {
     const std::size_t bytes = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     const std::string_view character = text.substr(i, bytes);
     i += bytes;
-    if (IsDirectionMark(character)) continue;
+    std::uint32_t code = 0;
+    base::DecodeUtf8(character, &code);
+    if (IsDirectionMark(code)) continue;
     units += bytes == 4 ? 2 : 1;
     if (units > units_max) return plain.append(kCut);
     if (base::IsAsciiControl(character.front())) {

@@ -104,10 +104,8 @@ std::string CleanName(std::string_view given) {
     std::uint32_t code = 0;
     const std::size_t size = std::max<std::size_t>(base::DecodeUtf8(name, &code), 1);
     const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    const bool turns = code == 0x61C || code == 0x200E || code == 0x200F ||
-                       (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
     if (is_control) clean += ' ';
-    if (!is_control && !turns) clean += name.substr(0, size);
+    if (!is_control && !IsDirectionMark(code)) clean += name.substr(0, size);
     name.remove_prefix(size);
   }
   return base::CutCharacters(base::FoldSpace(clean), kPersonNameCharactersMax);

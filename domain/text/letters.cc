@@ -35,4 +35,9 @@ std::string LowerNfc(std::string_view text) {
   return Composed(Utf16(Nfc(text)).toLower(icu::Locale::getRoot()));
 }
 
+bool IsDirectionMark(std::uint32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace vedette::domain

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,9 @@ std::string Nfc(std::string_view text);
 // NFC in lower case, in every script: equal for texts that differ in case or in how their accents
 // are written. A text in ASCII is as base::AsciiLower has it.
 std::string LowerNfc(std::string_view text);
+
+// Whether the character says which way the text behind it is read. A name with one would turn
+// around a page's or a message's own words.
+bool IsDirectionMark(std::uint32_t code);
 
 }  // namespace vedette::domain
